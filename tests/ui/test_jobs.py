@@ -153,8 +153,8 @@ JOBS = (
     # streams, rooms, videos, help
     Job("How many arrive, at which rate?", "2", ("↓ 5 of 6 arrive", "20.8 Mbit/s in", "✖ 1 lost")),
     Job("Does every destination get it?", "2", ("7 of 8 destinations connected", "▲ National video host disconnected")),
-    Job("Is the council's relay ready?", "5 j j", ("Council, hybrid session", "✓ 3 complete")),
-    Job("Does it run now?", "5 j j", ("the platform does not",), ("✓ running",)),
+    Job("Is the council's relay ready?", "5 j", ("Council, hybrid session", "✓ 3 complete")),
+    Job("Does it run now?", "5 j", ("the platform does not",), ("✓ running",)),
     Job("Whose room has no relay?", "5", ("Sound check", "- no profile")),
     Job("What lacks the recording?", "6", ("missing", "no known material", "● 3", "ja")),
     Job("Which key completes?", "?", ("C      complete",)),

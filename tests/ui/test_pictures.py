@@ -25,7 +25,7 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "qos": ("down", "3"),
     "qos-away": ("3",),
     "chat": ("4",),
-    "rooms": ("5", "down", "down"),
+    "rooms": ("5", "down"),
     "alarms": ("7",),
 }
 LOOKS = (((80, 24), "mono"), ((120, 40), "dark"), ((200, 60), "light"))

@@ -9,9 +9,9 @@ import pytest
 from livedeck.client import EventRestream, RelayProfile, Room, Secret
 from livedeck.monitor import CachedList, EventState
 from livedeck.monitor.published.codec import encode_record
-from livedeck.presentation.rooms import RELAYS, Relay, relays_cell
+from livedeck.presentation.rooms import RELAYS, Relay, relays_cell, worst_first
 from livedeck.text.segments import plain
-from livedeck.ui.rooms.view import all_room_lines, check_lines, freshness_line
+from livedeck.ui.rooms.view import address_lines, all_room_lines, check_lines, freshness_line
 from presentation.test_events import FRESH, NOW, STALE, state
 
 KEY = Secret("a-key-of-a-relay-1")
@@ -127,3 +127,44 @@ def test_the_pane_of_all_rooms_shows_no_key_and_says_if_more_are_there(rows: int
         assert len(lines) <= rows
         assert KEY.reveal() not in "".join(lines)
         assert ("▼ more" in lines[-1]) == (rows < 23)
+
+
+def test_rooms_with_unsound_profiles_are_first_and_rooms_without_profiles_last() -> None:
+    rooms = [room(name="Empty"), room(STUDIO, name="Sound"), room(sent(STUDIO), name="Withheld")]
+    rooms.append(room(STUDIO.model_copy(update={"url": None}), name="Broken"))
+    assert [item.name for item in worst_first(rooms)] == ["Broken", "Withheld", "Sound", "Empty"]
+
+
+def addressed(*states: EventState, rows: int = 40, missing: str = "") -> list[str]:
+    """Lines of the pane of addresses, for a hall and a foyer."""
+    rooms = room(STUDIO, status="pending"), room(OTHER, name="Foyer")
+    lines = address_lines(rooms, states, FRESH, 112, rows, missing=missing)
+    return [" ".join(plain(line).split()) for line in lines]
+
+
+def test_the_pane_of_addresses_names_the_rooms_and_the_events_that_send_there() -> None:
+    head, hall, foyer, choir = addressed(on_air(status="connected"))
+    assert head == "rtmp://live.example/app 2 relay profiles, 1 destination of events"
+    assert hall == f"room pending Hall ✓ Studio {KEY} shared"
+    assert foyer == f"room ? Foyer ✓ Other {OTHER.stream_key}"
+    assert choir.endswith(f"Choir ✓ Out connected {KEY} shared")
+    assert "ON AIR" in choir
+    assert KEY.reveal() not in hall + choir
+
+
+def test_an_event_that_sends_elsewhere_is_not_at_the_address_and_one_that_may_is_said() -> None:
+    assert not [line for line in addressed(on_air(url="rtmp://other.example/app")) if "Choir" in line]
+    for unknown in (on_air(url=None), state(restreams=None)):
+        assert addressed(unknown)[0] == "? the destinations of 1 event are not known"
+    assert addressed(missing="6 of 12 events not received")[0] == "? 6 of 12 events not received"
+
+
+def test_the_pane_of_addresses_counts_the_lines_that_do_not_fit() -> None:
+    assert addressed(on_air(), rows=2)[1:] == ["▼ 3 more lines"]
+
+
+def test_rooms_that_were_not_received_are_not_without_addresses() -> None:
+    (line,) = address_lines((), (), FRESH, 70, 8, empty_text="waiting for the platform")
+    assert plain(line) == "waiting for the platform"
+    (line,) = address_lines([room(sent(STUDIO))], (), FRESH, 70, 8)
+    assert plain(line) == "no relay profile with a known address"

@@ -7,6 +7,7 @@ sentences were checked, and the forms of those that were not.
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from random import Random
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ import pytest
 
 import ui.truth_sentences  # noqa: F401  its rules read the sentences
 from breadth import slow_rows
-from ui.truth import Reader, Sheet
+from ui.truth import Document, Reader, Sheet
 from ui.truth_stage import watching
 
 SIZES = ((80, 24), (120, 40), (200, 60))
@@ -92,6 +93,7 @@ LIES = [
     ("7", r"(Video share disconnected +cleared) 21:17", r"\1 21:11"),
     ("7", r"(INFO +\d\d:\d\d) Second stage(      +PACKET_LOSS)", r"\1 Small hall  \2"),
     ("7", r"NEW  2", "NEW  5"),
+    ("1", r"rtt 0 ms", "rtt 900 ms"),
 ]
 """Key of the screen, a true sentence of `bad-night` at 200 s, and an untrue one in its place."""
 
@@ -117,6 +119,10 @@ async def test_each_lie_is_found() -> None:
     assert unfound == []
 
 
+def _day(row: Document) -> str:
+    return f"{datetime.fromisoformat(row['created_at']).astimezone(UTC):%d %b %Y %H:%M}"
+
+
 async def test_a_fact_of_another_event_or_room_is_found() -> None:
     unfound = []
     async with watching(None, 1) as watch:
@@ -130,9 +136,22 @@ async def test_a_fact_of_another_event_or_room_is_found() -> None:
             ("1", event["rtmp_link"][-4:], other["rtmp_link"][-4:]),
             ("1", event["play_link"][-4:], other["play_link"][-4:]),
             ("2", event["stream"]["id"], other["stream"]["id"]),
-            ("5 down down", f"{'code':<9}{room['code']}", f"{'code':<9}{other_room['code']}"),
+            ("5 down", f"{'code':<9}{room['code']}", f"{'code':<9}{other_room['code']}"),
             ("5", f"{'id':<9}{room['id']}", f"{'id':<9}{other_room['id']}"),
             ("5", f"✓ {len(room['restreams'])} of 15", f"✓ {len(other_room['restreams'])} of 15"),
+            ("5", f"{'created':<9}{_day(room)}Z", f"{'created':<9}{_day(other_room)}Z"),
+            ("5", "key ••••1f83  changed 09 Nov", "key ••••1f83  changed 17 Nov"),
+            ("5", "Council channel                  ••••1f83", "Council channel                  ••••550c"),
+            ("5", "✓ Video share connected ", "▲ Video share disconnected "),
+            ("5", "2 relay profiles, 6 destinations", "2 relay profiles, 5 destinations"),
+            ("6", "recorded    19 Nov 2026 19:29Z", "recorded    16 Nov 2026 20:47Z"),
+            ("6", "19:29Z, 01:16:22", "19:29Z, 01:31:09"),
+            ("6", "● 00:48:31.04 shown", "● 00:12:13 shown"),
+            ("6", "● 00:48:31.04 shown", "● 00:48:31.04"),
+            ("6", "日本語 ✓ done", "日本語 ○ pending"),
+            ("6", "subtitles   ja", "subtitles   de"),
+            ("6", "1500 to 1980 Intermezzo", "1500 to 1990 Intermezzo"),
+            ("2", "as of 0 s ago", "as of 45 s ago"),
         ]
         for key, truth, lie in lies:
             await watch.pilot.press(*key.split())

@@ -95,6 +95,12 @@ async def test_the_cursor_moves_among_tiles_and_pages_and_opens_the_event() -> N
         assert (deck.current_mode, _selected(deck)) == ("qos", "event-00")
 
 
+async def test_a_tile_writes_the_time_on_air_as_the_events_table_does() -> None:
+    async with running((80, 24), "8") as (deck, pilot):
+        await probing(deck, pilot)
+        assert "◌ RECONN 00:41:12" in letters_of(deck)
+
+
 async def test_a_click_selects_a_tile_and_two_open_its_event() -> None:
     async with running((120, 40), "8") as (deck, pilot):
         await probing(deck, pilot)

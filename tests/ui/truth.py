@@ -130,6 +130,7 @@ class Records:
     simulator: Simulator
     seconds: list[tuple[float, dict[str, Document]]] = field(default_factory=list)
     faults: list[tuple[float, bool]] = field(default_factory=list)
+    delays: list[tuple[float, float]] = field(default_factory=list)
     _samples: dict[str, list[Sample]] = field(default_factory=dict)
 
     def note(self) -> None:
@@ -151,7 +152,19 @@ class Records:
                 ),
             )
         )
+        slow = [fault.seconds for fault in world.faults.active if fault.kind == "latency"]
+        self.delays.append((world.now(), max(slow, default=0.0)))
         self._samples.clear()
+
+    def delays_lately(self, seconds: float) -> set[float]:
+        """Delays of replies, in seconds, that faults caused in that time."""
+        return {delay for at, delay in self.delays if at >= self.now - seconds and delay}
+
+    def last_read(self, path: str) -> float | None:
+        """Moment of the last request of that path that the platform carried out; None without one."""
+        entries = self.simulator.journal.after(0)
+        reads = [entry.answer.at for entry in entries if entry.request.path == path and entry.answer.status == 200]
+        return max(reads, default=None)
 
     def faults_lately(self, seconds: float) -> bool:
         """Whether a fault of the platform was active in that time."""
@@ -322,6 +335,9 @@ class Reader:
         self.now = records.now
         self.selected: str | None = None
         self.room: str | None = None
+        self.video: str | None = None
+        self.key = 0, ""
+        self.address = ""
         self.column = 0
         self.subjects: dict[int, str] = {}
         self.pane = ""
@@ -358,6 +374,11 @@ class Reader:
         """The selected room for a sentence about it: above the panes, or in the left one. Every room for others."""
         rooms, is_chosen = self.records.all("room"), self.room is not None and self.column <= 1
         return [row for row in rooms if not is_chosen or is_short_for(self.room or "", row["name"])]
+
+    def extras(self, kind: str) -> list[Document]:
+        """The selected video's items of that kind; none without a selected video."""
+        chosen = [row["id"] for row in self.records.all("video") if is_short_for(self.video or "", row["title"])]
+        return [row for row in self.records.all(kind) if row["of_video"] in chosen]
 
     def lately(self, event_id: str) -> list[Then]:
         """The event at each moment that the list may show."""

@@ -10,6 +10,7 @@ from statistics import mean, median
 
 from ui.truth import (
     CLOCK,
+    LIST_INTERVAL,
     SPAN,
     TALLY,
     Document,
@@ -103,7 +104,8 @@ def age(reader: Reader, text: str, found: _Found) -> None:
 
 @sentence(r"rtt (\d+) ms")
 def round_trip(reader: Reader, text: str, found: _Found) -> None:
-    reader.says(text, int(found[1]) == 0 or bool(reader.records.faults_lately(600)), "rtt")
+    delays = {0.0, *reader.records.delays_lately(reader.age + LIST_INTERVAL)}
+    reader.says(text, any(abs(int(found[1]) / 1000 - delay) <= 0.05 for delay in delays), "rtt")
 
 
 @sentence(r"(\d\d:\d\d:\d\d)(?:Z| UTC)")
@@ -162,6 +164,80 @@ def completed(reader: Reader, text: str, found: _Found) -> None:
         ),
         "completed",
     )
+
+
+# addresses, and what sends there
+
+
+@sentence(r"(?P<url>rtmps?://\S+)  (\d+) relay profiles?, (\d+) destinations? of events")
+def used_address(reader: Reader, text: str, found: _Found) -> None:
+    reader.address = found["url"]
+    profiles = [row for room_ in reader.records.all("room") for row in room_["restreams"]]
+    reader.says(text, int(found[2]) == sum(_is_at(reader, row) for row in profiles), "profiles")
+    counts = {
+        sum(_is_at(reader, row) for event in events.values() if not _is_over(event) for row in event["restreams"])
+        for at, events in reader.records.seconds
+        if at >= reader.now - reader.age - LIST_INTERVAL
+    }
+    reader.says(text, int(found[3]) in counts, f"destinations of events: {counts}")
+
+
+def _is_at(reader: Reader, row: Document) -> bool:
+    return bool(row["url"]) and row["url"].rstrip("/") == reader.address
+
+
+def _is_over(event: Document) -> bool:
+    return event["stream"] is not None and event["stream"]["status"] == "finished"
+
+
+def _is_shared(reader: Reader, row: Document, key: str) -> bool:
+    """Whether another destination at the address of a row has its key."""
+    events = [event for event in reader.records.seconds[-1][1].values() if not _is_over(event)]
+    keys = [other["key"] for event in events for other in event["restreams"] if _is_at(reader, other)]
+    rooms_ = reader.records.all("room")
+    keys += [other["stream_key"] for room_ in rooms_ for other in room_["restreams"] if _is_at(reader, other)]
+    return keys.count(row[key]) > 1
+
+
+_KEY_CELL = r"•+(?P<end>\w{4})(?P<shared> shared)?"
+
+
+@sentence(rf"room +(?P<status>●? ?\w+) +(?P<owner>\S.*?)  +[✓▲] (?P<target>\S.*?)  +{_KEY_CELL}")
+def relay_at_address(reader: Reader, text: str, found: _Found) -> None:
+    def so(room_: Document, row: Document) -> bool:
+        return (
+            is_short_for(found["owner"], room_["name"])
+            and found["status"].removeprefix("● ") == room_["status"]
+            and is_short_for(found["target"], row["name"])
+            and row["stream_key"].endswith(found["end"])
+            and _is_at(reader, row)
+            and bool(found["shared"]) == _is_shared(reader, row, "stream_key")
+        )
+
+    rows = [(room_, row) for room_ in reader.records.all("room") for row in room_["restreams"]]
+    reader.says(text, any(so(*pair) for pair in rows), "relay at its address")
+
+
+@sentence(
+    rf"{TALLY} +{CLOCK} +(?P<owner>\S.*?)  +(?P<mark>[✓▲○·]) (?P<target>\S.*?)"
+    rf" (?P<status>connected|disconnected|off)  +{_KEY_CELL}"
+)
+def event_at_address(reader: Reader, text: str, found: _Found) -> None:
+    name = found["owner"]
+    reader.tally(text, name, found["lamp"], found["tally"])
+    reader.clock(text, name, found["clock"])
+    reader.says(text, reader.is_destination(name, found["mark"], f"{found['target']} {found['status']}"), "destination")
+
+    def so(then: Then) -> bool:
+        return any(
+            is_short_for(found["target"], row["name"])
+            and row["key"].endswith(found["end"])
+            and _is_at(reader, row)
+            and bool(found["shared"]) == _is_shared(reader, row, "key")
+            for row in then.event["restreams"]
+        )
+
+    reader.says(text, reader.any_of(name, so), "address")
 
 
 # Events
@@ -690,9 +766,12 @@ def room_head(reader: Reader, text: str, found: _Found) -> None:
 @sentence(
     r"▌?(?P<name>\S.*?) +(?P<length>\d\d:\d\d:\d\d)(?: (?P<day>\d\d \w{3} \d{4} \d\d:\d\d))?"
     r" +(?P<shown>●)? *(?P<posters>\d+|·) "
-    r"(?P<subtitles>·|-|○? ?[a-z]{2}(?: ○? ?[a-z]{2})*|\d+) +(?P<annotations>\d+|·) +(?P<materials>\d+|·)(?: .*)?"
+    r"(?P<subtitles>·|-|○? ?[a-z]{2}(?: ○? ?[a-z]{2})*|\d+) +(?P<annotations>\d+|·) +(?P<materials>\d+|·|\?)(?: .*)?"
 )
 def video(reader: Reader, text: str, found: _Found) -> None:
+    if text.startswith("▌"):
+        reader.video = found["name"]
+
     def so(row: dict) -> bool:  # type: ignore[type-arg]
         mine = {
             kind: [x for x in reader.records.all(kind) if x.get("of_video") == row["id"]]
@@ -995,7 +1074,9 @@ def key_end(reader: Reader, text: str, found: _Found) -> None:
         for room_ in reader.records.all("room")
         for row in room_["restreams"]
     ]
-    reader.says(text, any(key.endswith(found[1] or found[2]) for key in keys), "key")
+    end = found[1] or found[2]
+    reader.key = reader.number, end
+    reader.says(text, any(key.endswith(end) for key in keys), "key")
 
 
 @sentence(r"latency +(standard|reduced)")
@@ -1021,7 +1102,19 @@ def quality(reader: Reader, text: str, found: _Found) -> None:
 
 @sentence(rf"(?:recorded  )?(?P<none>none  )?(?:▒ STALE, )?as of (?P<age>\d+ s|{SPAN}) ago")
 def listed(reader: Reader, text: str, found: _Found) -> None:
-    reader.says(text, seconds_of(found["age"]) <= reader.now - reader.records.seconds[0][0] + 2, "older than the watch")
+    """Compare the age of a list of recordings with the last read of it, and `none` with the videos of the event."""
+    ids = reader.records.named(reader.pane or reader.selected or "")
+    reads = [at for key in ids if (at := reader.records.last_read(f"/v2/live/events/{key}/videos")) is not None]
+    reader.says(text, any(is_duration(found["age"], reader.now - at) for at in reads), "last read")
+    if found["none"]:
+        now = datetime.fromtimestamp(reader.now - reader.age - LIST_INTERVAL, UTC)
+        recorded = {row["event_id"] for row in reader.records.all("video") if when(row["created_at"]) <= now}
+        reader.says(text, not set(ids) <= recorded, "recordings")
+
+
+def when(text: str) -> datetime:
+    """Return a time of the platform in UTC."""
+    return datetime.fromisoformat(text).astimezone(UTC)
 
 
 @sentence(r"videos (\d+)")
@@ -1088,68 +1181,80 @@ def code(reader: Reader, text: str, found: _Found) -> None:
     reader.says(text, any(row["code"] == (found[1] or found[2]) for row in reader.chosen_rooms), "code")
 
 
-@sentence(r"(?:created +|changed +)?(\d\d \w{3}(?: \d{4})? \d\d:\d\d)Z?(?:, (?P<length>\d\d:\d\d:\d\d))?")
+@sentence(
+    r"(?:(?P<label>created|changed|recorded) +)?(?P<day>\d\d \w{3}(?: \d{4})? \d\d:\d\d)Z?"
+    r"(?:, (?P<length>\d\d:\d\d:\d\d))?"
+)
 def dated(reader: Reader, text: str, found: _Found) -> None:
-    rows = [*reader.records.all("room"), *reader.records.all("video")]
-    rows += [row for room_ in reader.records.all("room") for row in room_["restreams"]]
-    times = {
-        datetime.fromisoformat(row[name]).astimezone(UTC)
-        for row in rows
-        for name in ("created_at", "updated_at")
-        if row.get(name)
-    }
-    times |= {
-        datetime.fromisoformat(event["stream"][name]).astimezone(UTC)
-        for event in reader.records.all("event")
-        if event["stream"]
-        for name in ("started_at", "finished_at")
-        if event["stream"][name]
-    }
+    """Compare a date with its record: of the selected room or video, or of the profile whose key is in the row."""
+    videos = [row for row in reader.records.all("video") if is_short_for(reader.video or "", row["title"])]
+    profiles = [row for room_ in reader.records.all("room") for row in room_["restreams"]]
+    end = reader.key[1] if reader.key[0] == reader.number else ""
+    rows = {
+        "created": reader.chosen_rooms,
+        "changed": [row for row in profiles if end and row["stream_key"].endswith(end)],
+        "recorded": videos,
+    }.get(found["label"] or "", [*reader.records.all("room"), *reader.records.all("video"), *profiles])
+    times = {when(row[name]) for row in rows for name in ("created_at", "updated_at") if row.get(name)}
+    if not found["label"]:
+        streams = [event["stream"] for event in reader.records.all("event") if event["stream"]]
+        times |= {when(stream[name]) for stream in streams for name in ("started_at", "finished_at") if stream[name]}
     days = {f"{at:%d %b %H:%M}" for at in times} | {f"{at:%d %b %Y %H:%M}" for at in times}
-    reader.says(text, found[1] in days, "date")
+    reader.says(text, found["day"] in days, "date")
+    if found["length"]:
+        reader.says(text, any(is_duration(found["length"], row["duration"]) for row in videos), "length")
 
 
-@sentence(r"annotations ?(\d+)  .*")
+@sentence(r"annotations +(\d+)  (?P<rows>\S.*)")
 def annotations_(reader: Reader, text: str, found: _Found) -> None:
-    reader.says(
-        text,
-        any(
-            len([x for x in reader.records.all("annotation") if x["of_video"] == row["id"]]) == int(found[1])
-            for row in reader.records.all("video")
-        ),
-        "annotations",
-    )
+    reader.says(text, int(found[1]) == len(reader.extras("annotation")), "annotations")
+    for row in found["rows"].split("; "):
+        reader.segment(row, reader.column)
 
 
-@sentence(r"(?:annotations ?)?(\d+) to (\d+) (\S.*)")
+@sentence(r"(?:annotations +)?(\d+) to (\d+) (\S.*?)(?:   .*)?")
 def annotation(reader: Reader, text: str, found: _Found) -> None:
+    rows = reader.extras("annotation") if reader.video else reader.records.all("annotation")
     reader.says(
         text,
         any(
             (x["start_time"], x["end_time"]) == (int(found[1]), int(found[2])) and is_short_for(found[3], x["title"])
-            for x in reader.records.all("annotation")
+            for x in rows
         ),
         "annotation",
     )
 
 
-@sentence(r"subtitles +(?:\d+  )?(?P<language>[a-z]{2}) (?P<what>.+?) (?P<state>✓ done|○ pending).*")
+@sentence(
+    r"subtitles +(?:(?P<count>\d+)  )?(?P<tracks>[a-z]{2} \S.*? (?:✓ done|○ pending|-)(?:; .*)?)"
+    r"(?:   \S.*)?"
+)
 def subtitle(reader: Reader, text: str, found: _Found) -> None:
-    reader.says(
-        text,
-        any(
-            x["language"] == found["language"] and is_short_for(found["what"], x["description"])
-            for x in reader.records.all("subtitle")
-        ),
-        "subtitle",
-    )
+    """Compare each track with those of the selected video: language, words and recognition; and their number."""
+    mine, now = reader.extras("subtitle"), datetime.fromtimestamp(reader.now, UTC)
+    reader.says(text, found["count"] in {None, str(len(mine))}, "subtitles")
+    for track in found["tracks"].split("; "):
+        part = re.fullmatch(r"(?P<language>[a-z]{2}) (?P<words>.*?) (?P<state>✓ done|○ pending|-)", track)
+        rows = [x for x in mine if part and x["language"] == part[1] and is_short_for(part[2], x["description"])]
+        is_pending = any(when(x["done_at"]) > now for x in rows)
+        reader.says(text, bool(rows) and ("○" in track) == is_pending, "subtitle")
 
 
-@sentence(r"posters +(?:\d+  )?(?P<times>(?:● )?\d\d:\d\d:\d\d.*)")
+@sentence(
+    r"(?:posters +(?:(?P<count>\d+)  )?)?(?P<times>(?:● )?\d\d:\d\d:\d\d(?:\.\d+)?(?: shown)?(?:; .*)?)"
+    r"(?:   (?P<details>image .*))?"
+)
 def posters(reader: Reader, text: str, found: _Found) -> None:
-    rows = {(round(x["from_time"], 2), x["active"]) for x in reader.records.all("poster")}
-    for shown, at, hundredths in re.findall(r"(● )?(\d\d:\d\d:\d\d)((?:\.\d+)?)", found["times"]):
-        reader.says(text, (round(seconds_of(at) + float(hundredths or 0), 2), bool(shown)) in rows, "poster")
+    """Compare each poster with those of the selected video, and their number."""
+    if not (found["details"] or text.startswith("posters")) and reader.video is None:
+        reader.sheet.unread[text] += 1
+        return
+    mine = {(round(x["from_time"], 2), x["active"]) for x in reader.extras("poster")}
+    shown = re.findall(r"(● )?(\d\d:\d\d:\d\d)((?:\.\d+)?)( shown)?", found["times"])
+    rows = {(round(seconds_of(at) + float(hundredths or 0), 2), bool(sign)) for sign, at, hundredths, _ in shown}
+    reader.says(text, rows <= mine and all(bool(sign) == bool(word) for sign, _, _, word in shown), "poster")
+    if found["count"]:
+        reader.says(text, int(found["count"]) == len(mine) and ("…" in text or rows == mine), "posters")
 
 
 @sentence(r"A filter has hidden this event: .*")
@@ -1215,14 +1320,15 @@ def start(reader: Reader, text: str, found: _Found) -> None:
 
 @sentence(rf"no samples for (?:at least )?({SPAN})")
 def silence(reader: Reader, text: str, found: _Found) -> None:
+    """Compare with the silences of the event of this pane: longer than the spacing of samples, running or ended."""
+
     def so(then: Then) -> bool:
         times = [sample.time for sample in then.past]
         gaps = [new - old for old, new in pairwise(times)] + [then.at - times[-1] if times else 0]
-        return any(is_duration(found[1], gap, 3) for gap in gaps)
+        return any(is_duration(found[1], gap, 3) for gap in gaps if gap > PROOF_OF_GAP)
 
-    reader.says(
-        text, any(reader.any_of(event["name"], so, sampled=True) for event in reader.records.all("event")), "silence"
-    )
+    name = reader.pane_alarm[1].partition(" / ")[0] if reader.pane_alarm else reader.pane or reader.selected or ""
+    reader.says(text, reader.any_of(name, so, sampled=True), f"silence of {name}")
 
 
 @sentence(r"reply (\d+) s ago")

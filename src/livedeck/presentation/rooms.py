@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -119,20 +120,29 @@ def relays_cell(room: Room, render_time: RenderTime) -> Line:
     `? 3 not known` if addresses and keys were not received. A complete profile need not work: the platform does not
     report whether a relay runs.
     """
+    return _cell(*_relays(room), render_time)
+
+
+def _relays(room: Room) -> tuple[str, StyleRole]:
     if room.restreams is None:
-        return _cell(UNKNOWN, render_time, StyleRole.DIM)
+        return UNKNOWN, StyleRole.DIM
     count = len(room.restreams)
     if not count:
-        return _cell(f"{NOT_APPLICABLE} no profile", render_time, StyleRole.DIM)
+        return f"{NOT_APPLICABLE} no profile", StyleRole.DIM
     for wrong, word in (
         (sum(bool(gaps(profile)) for profile in room.restreams), "incomplete"),
         (len(doubled(room)), "double"),
     ):
         if wrong:
-            return _cell(f"▲ {wrong} of {count} {word}", render_time, StyleRole.WARNING)
+            return f"▲ {wrong} of {count} {word}", StyleRole.WARNING
     if unknown := sum(not is_known(profile) for profile in room.restreams):
-        return _cell(f"{UNKNOWN} {unknown} not known", render_time, StyleRole.DIM)
-    return _cell(f"✓ {count} complete", render_time, StyleRole.OK)
+        return f"{UNKNOWN} {unknown} not known", StyleRole.DIM
+    return f"✓ {count} complete", StyleRole.OK
+
+
+def worst_first(rooms: Iterable[Room]) -> list[Room]:
+    """Return the rooms in order of their profiles: unsound, not known, complete, none."""
+    return sorted(rooms, key=lambda room: MARKS.index(_relays(room)[0][0]))
 
 
 def changed_at(room: Room) -> datetime | None:
@@ -165,10 +175,10 @@ def room_status(room: Room, render_time: RenderTime) -> Line:
     """Return the platform's word for the status. An active room also has a glyph."""
     active = room.status == ACTIVE
     role = StyleRole.STRONG if active else StyleRole.DIM
-    return _cell(f"{'●' if active else ' '} {_word(room.status)}", render_time, role)
+    return _cell(f"{'●' if active else ' '} {_word(room.status)}", role, render_time)
 
 
-def _cell(text: str, render_time: RenderTime, role: StyleRole = StyleRole.TEXT) -> Line:
+def _cell(text: str, role: StyleRole, render_time: RenderTime) -> Line:
     return [(text, StyleRole.STALE if render_time.stale else role)]
 
 
@@ -220,13 +230,14 @@ ROOMS: TableSchema[Room] = TableSchema(
         text_column(
             "type", "TYPE", 18, 6, lambda room: _word(room.type), value=lambda room: room.type, role=StyleRole.DIM
         ),
-        Column("link", "JOIN LINK", 44, 5, lambda room, at: _cell(addresses.show(room.link), at)),
+        Column("link", "JOIN LINK", 44, 5, lambda room, at: _cell(addresses.show(room.link), StyleRole.TEXT, at)),
     ),
     key=lambda room: room.id,
     text=lambda room: " ".join(
         [display_name(room), room.id, *_platforms(room), *map(display_name, relay_profiles(room))]
     ).casefold(),
-    rows=lambda snapshot: snapshot.rooms.items,
+    rows=lambda snapshot: worst_first(snapshot.rooms.items),
+    is_worst_first=True,
 )
 
 
@@ -237,7 +248,7 @@ def _ready(relay: Relay, render_time: RenderTime) -> Line:
 def _broadcasting(relay: Relay, render_time: RenderTime) -> Line:
     """Return when a change was refused because the profile broadcasts; `?` if none was."""
     if relay.locked_at is None:
-        return _cell(UNKNOWN, render_time, StyleRole.DIM)
+        return _cell(UNKNOWN, StyleRole.DIM, render_time)
     return [(f"▲ at {relay.locked_at:%H:%M:%S}", StyleRole.WARNING)]
 
 
@@ -256,7 +267,7 @@ RELAYS: TableSchema[Relay] = TableSchema(
             role=StyleRole.DIM,
             grows=True,
         ),
-        Column("key", "KEY", 8, 1, lambda relay, at: _cell(key_text(relay.profile), at)),
+        Column("key", "KEY", 8, 1, lambda relay, at: _cell(key_text(relay.profile), StyleRole.TEXT, at)),
         text_column(
             "created",
             "CREATED (UTC)",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from textual.containers import Horizontal
+from textual.containers import Container, Horizontal
 from textual.widget import Widget
 
 from livedeck.client import RelayProfile, Room
@@ -16,11 +16,20 @@ from livedeck.operations.rooms import DeferredEdits
 from livedeck.presentation import filtering
 from livedeck.presentation.connection import missing_text
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.rooms import RELAYS, ROOMS, Relay, WaitingEdit, display_name, doubled, relay_profiles
+from livedeck.presentation.rooms import (
+    RELAYS,
+    ROOMS,
+    Relay,
+    WaitingEdit,
+    display_name,
+    doubled,
+    relay_profiles,
+    worst_first,
+)
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line, ShadedLine
 from livedeck.ui.kit.canvas import StyledWidget
-from livedeck.ui.kit.lines import FramedPanel, LinesWidget
+from livedeck.ui.kit.lines import FRAME_CELLS, FRAME_LINES, FramedPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection
 from livedeck.ui.kit.table import HEAD_LINES, Table
 from livedeck.ui.rooms import view
@@ -31,11 +40,14 @@ from livedeck.ui.shell.screen import BaseScreen, Listing
 DOUBLE_ENTER = 0.5
 """Seconds after the switch to the profiles during which enter opens no form: it may be a double press."""
 
-MIN_ROOMS = 4
-"""Minimum height in lines of a table with its head."""
+EMPTY_LINES = 4
+"""Height in lines of an empty table with its head."""
 
 PANES_WIDTH, PANES_HEIGHT = 100, 34
 """Minimum width and height of a screen with checks of the room and the profiles of all rooms."""
+
+ADDRESSES_WIDTH, ADDRESSES_HEIGHT = 160, 50
+"""Minimum width and height of a screen with the addresses, and the events that send there, too."""
 
 PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
 
@@ -62,8 +74,10 @@ class RoomsScreen(BaseScreen):
         yield Table(RELAYS, id="relays")
         yield LinesWidget(id="key")
         with Horizontal(classes="panes"):
-            yield FramedPanel(id="checks")
-            yield FramedPanel(id="all-rooms")
+            with Container(id="profiles"):
+                yield FramedPanel(id="checks")
+                yield FramedPanel(id="all-rooms")
+            yield FramedPanel(id="addresses")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -163,18 +177,27 @@ class RoomsScreen(BaseScreen):
 
     def _paint_panes(self, room: Room | None, snapshot: Snapshot, render_time: RenderTime, reason: str) -> None:
         self.query_one(".panes").display = self._has_panes
-        self.query_one("#checks", FramedPanel).show(
-            f"Relays of {display_name(room)}" if room else "Relays",
-            "",
-            lambda cells, _: view.check_lines(
-                room, snapshot.rooms.items, snapshot.events, render_time, cells, missing=missing_text(snapshot)
-            ),
+        rooms, missing = snapshot.rooms.items, missing_text(snapshot)
+
+        def draw_checks(cells: int, _: int = 0) -> list[Line]:
+            return view.check_lines(room, rooms, snapshot.events, render_time, cells, missing=missing)
+
+        def draw_rooms(cells: int, lines: int) -> list[Line]:
+            return view.all_room_lines(rooms, render_time, cells, lines, reason)
+
+        def draw_addresses(cells: int, lines: int) -> list[Line]:
+            return view.address_lines(rooms, snapshot.events, render_time, cells, lines, selected=room, missing=missing)
+
+        has_addresses = self.size.width >= ADDRESSES_WIDTH and self.size.height >= ADDRESSES_HEIGHT
+        self.query_one("#profiles").set_class(has_addresses, "-stacked")
+        checks, addresses = self.query_one("#checks", FramedPanel), self.query_one("#addresses", FramedPanel)
+        checks.styles.height = (
+            len(draw_checks(self.size.width // 2 - FRAME_CELLS)) + FRAME_LINES if has_addresses else "1fr"
         )
-        self.query_one("#all-rooms", FramedPanel).show(
-            "All rooms",
-            "",
-            lambda cells, rows: view.all_room_lines(snapshot.rooms.items, render_time, cells, rows, reason),
-        )
+        addresses.display = has_addresses
+        checks.show(f"Relays of {display_name(room)}" if room else "Relays", "", draw_checks)
+        self.query_one("#all-rooms", FramedPanel).show("All rooms", "", draw_rooms)
+        addresses.show("Addresses, and what sends there", "", draw_addresses)
 
     @property
     def _has_panes(self) -> bool:
@@ -190,7 +213,8 @@ class RoomsScreen(BaseScreen):
             selection.follow_rows(schema, filtered.rows, rows, render_time)
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
-        lines = max(MIN_ROOMS, min(len(filtered.rows) + HEAD_LINES, self.size.height // 2 - 4))
+        needed = len(filtered.rows) + HEAD_LINES if filtered.rows else EMPTY_LINES
+        lines = min(needed, self.size.height // 2 - 4)
         if pane == "rooms" or self._has_panes:  # without panes, the profiles get the rest of the height
             table.styles.height = lines if pane == "rooms" else min(lines, self.size.height // 3)
         else:
@@ -201,7 +225,7 @@ class RoomsScreen(BaseScreen):
 
     def _rows(self, pane: str, rooms: CachedList[Room]) -> Sequence[Any]:
         if pane == "rooms":
-            return rooms.items
+            return worst_first(rooms.items)
         room, edits = rooms.find(self._selections["rooms"].key or ""), self.edits.waiting
         doubles = doubled(room) if room else ()
         return [

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from livedeck.client import RelayProfile, Room
-from livedeck.monitor import CachedList, EventState, destination, enabled
-from livedeck.presentation import events
+from livedeck.client import EventRestream, RelayProfile, Room
+from livedeck.monitor import BroadcastState, CachedList, EventState, destination, enabled, is_enabled
+from livedeck.presentation import events, streams
 from livedeck.presentation.connection import missing_rows
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.rooms import (
     ACTIVE,
-    MARKS,
     MAX_RELAYS,
     MAX_RUNNING,
     WaitingEdit,
@@ -25,9 +26,10 @@ from livedeck.presentation.rooms import (
     relays_cell,
     room_status,
     service,
+    worst_first,
 )
 from livedeck.text import addresses
-from livedeck.text.segments import Group, Line, StyleRole, clip, justify, labelled, wrap
+from livedeck.text.segments import Group, Line, Segment, StyleRole, clip, fit, justify, labelled, wrap
 from livedeck.text.values import UNKNOWN, age, counted, safe
 
 REVEALED = 10.0
@@ -234,11 +236,10 @@ def all_room_lines(
     `empty_text`: text to show if there are no rooms.
     """
     lines: list[Line] = []
-    found = sorted(((relays_cell(room, render_time), room) for room in rooms), key=lambda row: _rank(row[0]))
-    for relays, room in found:
+    for room in worst_first(rooms):
         if len(lines) > rows:
             break
-        head: list[Group] = [(0, [(display_name(room), StyleRole.STRONG)]), (0, relays)]
+        head: list[Group] = [(0, [(display_name(room), StyleRole.STRONG)]), (0, relays_cell(room, render_time))]
         code: list[Group] = [(1, [(f"code {safe(room.code or UNKNOWN, 20)}", StyleRole.DIM)])]
         lines += [*([[]] if lines else []), justify(head, code, cells)]
         doubles = doubled(room)
@@ -249,10 +250,109 @@ def all_room_lines(
     return lines or [*wrap(empty_text, StyleRole.DIM, cells)]
 
 
-def _rank(relays: Line) -> int:
-    """Return the rank of a room by the mark at the beginning of `relays`; 0 is the worst."""
-    ((text, _),) = relays
-    return MARKS.index(text[0])
+class _User(NamedTuple):
+    """Relay profile or restream as a line of `address_lines`, with its room or event: kind, name and time or status."""
+
+    target: RelayProfile | EventRestream
+    kind: Line
+    when: Line
+    owner: Segment
+    sign: Segment
+    status: str
+
+
+def address_lines(
+    rooms: Sequence[Room],
+    states: Iterable[EventState],
+    render_time: RenderTime,
+    cells: int,
+    rows: int,
+    *,
+    selected: Room | None = None,
+    missing: str = "",
+    empty_text: str = "",
+) -> list[Line]:
+    """Return each address that relay profiles send to, with the rooms and events that send there.
+
+    Completed events are left out. The last line counts the lines that do not fit.
+
+    Args:
+        rooms: all rooms.
+        states: events.
+        render_time: time of the picture.
+        cells: width of a line.
+        rows: maximum number of lines.
+        selected: room whose lines are emphasized.
+        missing: events that `states` lacks, in words; empty if it has all.
+        empty_text: reason why there are no rooms.
+    """
+    if not rooms:
+        return [*wrap(empty_text, StyleRole.DIM, cells)]
+    current = [state for state in states if state.phase.tally is not BroadcastState.COMPLETED]
+    unknown = sum(not _has_known_destinations(state) for state in current)
+    doubts = filter(None, [missing, unknown and f"the destinations of {counted(unknown, 'event')} are not known"])
+    users = [*_room_users(rooms, render_time, selected), *_event_users(current, render_time)]
+    counts = Counter(filter(None, (destination(user.target) for user in users)))
+    profiles = [profile for room in worst_first(rooms) for profile in relay_profiles(room)]
+    lines: list[Line] = [line for doubt in doubts for line in wrap(f"{UNKNOWN} {doubt}", StyleRole.DIM, cells)]
+    for address in dict.fromkeys(profile.url.rstrip("/") for profile in profiles if profile.url):
+        here = [user for user in users if (user.target.url or "").rstrip("/") == address]
+        profiles_here = sum(isinstance(user.target, RelayProfile) for user in here)
+        of_events = len(here) - profiles_here
+        words = f"  {counted(profiles_here, 'relay profile')}, {counted(of_events, 'destination')} of events"
+        lines += [*([[]] if lines else []), [(addresses.show(address), StyleRole.HEAD), (words, StyleRole.DIM)]]
+        for user in here:
+            place = destination(user.target)
+            lines.append(_user_line(user, cells, is_shared=place is not None and counts[place] > 1))
+    if len(lines) > rows:
+        return [*lines[: rows - 1], [(f"▼ {len(lines) - rows + 1} more lines", StyleRole.DIM)]]
+    return lines or [[("no relay profile with a known address", StyleRole.DIM)]]
+
+
+def _room_users(rooms: Iterable[Room], render_time: RenderTime, selected: Room | None) -> Iterator[_User]:
+    for room in worst_first(rooms):
+        role = StyleRole.STRONG if selected and room.id == selected.id else StyleRole.TEXT
+        doubles = doubled(room)
+        for profile in relay_profiles(room):
+            sign = profile_mark(profile, render_time, is_double=profile in doubles)
+            status = f"no {', no '.join(gaps(profile))}" if gaps(profile) else ""
+            kind: Line = [(" room", StyleRole.DIM)]
+            owner = _segment(display_name(room), role, render_time)
+            yield _User(profile, kind, room_status(room, render_time), owner, sign, status)
+
+
+def _event_users(states: Iterable[EventState], render_time: RenderTime) -> Iterator[_User]:
+    for state in states:
+        for restream in state.event.restreams or ():
+            sign = streams.destination_mark(state, restream, render_time)
+            status = safe(restream.status or UNKNOWN, 20) if is_enabled(restream) else "off"
+            name = _segment(events.name(state), StyleRole.TEXT, render_time)
+            kind, when = events.tally(state, render_time), events.clock_cell(state, render_time)
+            yield _User(restream, kind, when, name, sign, status)
+
+
+def _segment(text: str, role: StyleRole, render_time: RenderTime) -> Segment:
+    return text, StyleRole.STALE if render_time.stale else role
+
+
+def _user_line(user: _User, cells: int, *, is_shared: bool) -> Line:
+    """Return a line: kind, owner, sign, name and status of the target, and the end of its key."""
+    target, (glyph, role) = user.target, user.sign
+    key = key_text(target) if isinstance(target, RelayProfile) else str(target.key or UNKNOWN)
+    words = f"{glyph} {safe(target.name or UNKNOWN)} {user.status}"
+    return [
+        *fit(user.kind, KIND_CELLS),
+        *fit(user.when, WHEN_CELLS),
+        *fit([user.owner], max(0, cells - KIND_CELLS - WHEN_CELLS - TARGET_CELLS - KEY_CELLS - 2), ellipsis=True),
+        (" ", StyleRole.TEXT),
+        *fit([(words, role)], TARGET_CELLS, ellipsis=True),
+        (" ", StyleRole.TEXT),
+        *fit([(f"{key}{' shared' if is_shared else ''}", StyleRole.DIM)], KEY_CELLS),
+    ]
+
+
+KIND_CELLS, WHEN_CELLS, TARGET_CELLS, KEY_CELLS = 11, 13, 34, 15
+"""Widths of columns in `address_lines`."""
 
 
 def _profile_lines(profile: RelayProfile, render_time: RenderTime, cells: int, *, is_double: bool) -> list[Line]:

@@ -17,7 +17,7 @@ from livedeck.presentation.videos import ANNOTATIONS, CUES, MATERIALS, POSTERS, 
 from livedeck.text.segments import Line, ShadedLine
 from livedeck.ui.kit.lines import DetailPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection, find_row
-from livedeck.ui.kit.table import Table
+from livedeck.ui.kit.table import HEAD_LINES, Table
 from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
 from livedeck.ui.videos import view
@@ -231,6 +231,13 @@ class PictureScreen(VideoTab):
         self.query_one(Thumbnail).show(self.ctx.api, poster)
 
 
+EMPTY_LINES = 3
+"""Minimum height in lines of a table with its head: room for a text in its middle."""
+
+MAX_SHARE = 4
+"""Part of the screen's height, as 1 in so many, that the table of videos takes at most while the panel is high."""
+
+
 class VideosScreen(PictureScreen):
     """Recordings of completed events and of the selected event, and videos opened by their id, with their extras."""
 
@@ -249,11 +256,14 @@ class VideosScreen(PictureScreen):
         row = find_row(self.SCHEMA, self.rows(), self._row.key)
         posters = row.posters.items if row else ()
         self.show_poster(next((poster for poster in posters if poster.active), None))
-        self.query_one(ExtraPanel).styles.height = picture_size(self.size)[1]
+        lines, most = len(self.rows()) + HEAD_LINES, max(EMPTY_LINES, self.size.height // MAX_SHARE)
+        is_short = EMPTY_LINES <= lines <= most  # then the panel takes the rest of the height
+        self.query_one(Table).styles.height = lines if is_short else "1fr"
+        self.query_one(".beside").styles.height = "1fr" if is_short else picture_size(self.size)[1] + 1
 
     def panel_lines(self, render_time: RenderTime, width: int) -> Sequence[ShadedLine]:
         row = find_row(self.SCHEMA, self.rows(), self._row.key)
-        return view.video_panel(row, render_time, width, picture_size(self.size)[1])
+        return view.video_panel(row, render_time, width, self.query_one(ExtraPanel).size.height)
 
     def rows(self) -> Sequence[ListedVideo]:
         displayed = self.ctx.displayed()

@@ -22,7 +22,7 @@ from livedeck.ui.kit.decoding import MAX_BYTES, decode
 from livedeck.ui.kit.graphics import ERASE_KITTY, Frame, Graphics, Picture, draw, pixel_size
 from livedeck.ui.kit.terminal import ExactApp, Spans
 
-PICTURES = (((180, 50), (100, 28)), ((110, 36), (50, 14)), ((0, 0), (24, 7)))
+PICTURES = (((190, 58), (128, 36)), ((180, 50), (100, 28)), ((110, 36), (50, 14)), ((0, 0), (24, 7)))
 """Minimum columns and rows of the terminal, and columns and rows of a picture, largest first. All are 16:9."""
 
 MIN_WIDTH = 72

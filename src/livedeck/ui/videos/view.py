@@ -25,7 +25,9 @@ from livedeck.text.segments import (
     Role,
     ShadedLine,
     StyleRole,
+    cell_len,
     clip,
+    fit,
     join,
     labelled,
     linked,
@@ -139,43 +141,66 @@ def _fact(label: str, text: str | None, role: StyleRole = StyleRole.TEXT) -> Lin
 
 
 def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, height: int) -> list[ShadedLine]:
-    """Return the missing extras of a video, its extras and its facts.
+    """Return the missing extras of a video, its extras, and the facts that fit.
 
-    The extras get the lines first; facts that do not fit are omitted, the id last. A click on an extra opens its tab.
+    The extras get the lines first; the last facts, such as the id, are kept longest. A click on an extra opens its tab.
+    A panel with room to spare has a blank line between two parts.
     """
     if row is None:
         return [[(" nothing selected", StyleRole.DIM)]]
     recorded = recorded_at(row.video)
     facts = [
-        _fact("id", row.id, StyleRole.DIM),
-        _fact("event", row.video.event or "unknown: opened by its id"),
         _fact("recorded", f"{date_text(recorded)}Z, {length_text(row.video)}" if recorded else UNKNOWN),
+        _fact("event", row.video.event or "unknown: opened by its id"),
+        _fact("id", row.id, StyleRole.DIM),
     ]
     head = [
         _fact("video", row.video.title, StyleRole.STRONG),
         labelled("missing", missing_line(row, render_time), LABEL_CELLS),
     ]
     room = max(1, (height - len(head) - len(facts)) // (len(PARTS) - 1))
-    extras = [
-        linked(clip(line, cells), "part.next", part)
+    extras: list[list[ShadedLine]] = [
+        [linked(clip(line, cells), "part.next", part) for line in _extra_lines(part, cached, render_time, cells, room)]
         for part, cached in zip(PARTS[1:], row.lists, strict=True)
-        for line in _extra_lines(part, cached, render_time, room)
     ]
-    rest = facts[: max(0, height - len(head) - len(extras))]
-    return [*(clip(line, cells) for line in head), *extras, *(clip(line, cells) for line in rest)]
+    fitting = max(0, height - len(head) - sum(map(len, extras)))
+    rest = facts[max(0, len(facts) - fitting) :]
+    parts: list[list[ShadedLine]] = [
+        [clip(line, cells) for line in head],
+        *extras,
+        [clip(line, cells) for line in rest],
+    ]
+    has_gaps = sum(map(len, parts)) + len(parts) <= height
+    return [line for part in parts for line in (*part, *([[]] if has_gaps else []))]
 
 
-def _extra_lines(part: str, cached: CachedList[Any], render_time: RenderTime, rows: int) -> list[Line]:
-    """Return the rows of a list, a line each; in a single line if `rows` is less than 2."""
+def _extra_lines(part: str, cached: CachedList[Any], render_time: RenderTime, cells: int, rows: int) -> list[Line]:
+    """Return the rows of a list, in at most `rows` lines: a line each, or all in one.
+
+    The poster that the player shows is first. A wide line has details of the row.
+    """
     role = StyleRole.STALE if render_time.stale else StyleRole.TEXT
-    texts = [_extra_text(item) for item in cached.items]
+    items = sorted(cached.items, key=lambda item: not getattr(item, "active", False))
+    texts = [_extra_text(item) for item in items]
     if not texts:
         words = "none known" if part == "materials" and cached.as_of else number_text(cached)
         return [labelled(part, [(words, StyleRole.DIM)], LABEL_CELLS)]
     if rows < 2:
         return [labelled(part, [(f"{number_text(cached)}  {'; '.join(texts)}", role)], LABEL_CELLS)]
-    shown = texts if len(texts) <= rows else [*texts[: rows - 1], f"{len(texts) - rows + 1} more"]
-    return [labelled("" if index else part, [(text, role)], LABEL_CELLS) for index, text in enumerate(shown)]
+    lines: list[Line] = [[(text, role)] for text in texts]
+    if cells >= DETAIL_CELLS:
+        name_cells = min(max(map(cell_len, texts)), cells // 2)
+        lines = [
+            [*fit(line, name_cells, ellipsis=True), (f"   {_extra_details(item)}", StyleRole.DIM)]
+            for line, item in zip(lines, items, strict=True)
+        ]
+    if len(lines) > rows:
+        lines = [*lines[: rows - 1], [(f"{len(lines) - rows + 1} more", role)]]
+    return [labelled("" if index else part, line, LABEL_CELLS) for index, line in enumerate(lines)]
+
+
+DETAIL_CELLS = 66
+"""Minimum width of a panel with details of the extras."""
 
 
 def _extra_text(item: Any) -> str:
@@ -191,6 +216,22 @@ def _extra_text(item: Any) -> str:
         case KnownMaterial():
             size_words = "" if item.size is None else f", {size(item.size)}"
             return f"{safe(item.title or item.file_name or UNKNOWN, 60)}{size_words}"
+    return ""
+
+
+def _extra_details(item: Any) -> str:
+    """Return the values of an extra that show whether it is complete: sizes of a poster, file or link."""
+    match item:
+        case Poster():
+            missing = [name for name, address in picture_sizes(item) if not address]
+            sizes = f"no size {', '.join(missing)}" if missing else "all sizes"
+            return f"{safe(item.type or UNKNOWN, 20)}  {safe(item.status or UNKNOWN, 20)}  {sizes}"
+        case Subtitle():
+            return safe(item.file_name or "no file", 60)
+        case Annotation():
+            return f"{safe(item.annotation_type or UNKNOWN, 20)}  {addresses.show(item.link, 'no link')}"
+        case KnownMaterial():
+            return f"{safe(item.file_name or 'no file', 60)}  {safe(item.media_type or UNKNOWN, 60)}"
     return ""
 
 

@@ -111,7 +111,7 @@ def _bar(state: EventState, render_time: RenderTime, cells: int) -> Line:
     fill = StyleRole.OFF if found.glyph == "▒" else _EDGES[found.severity]
     glyph, word, _ = TALLY_BADGES[state.phase.tally]
     clock = events.clock(state, render_time)
-    clock = "" if clock == NOT_APPLICABLE else f" {clock[:-3] if clock.count(':') == 2 else clock}"
+    clock = "" if clock == NOT_APPLICABLE else f" {clock}"
     end: Line = [(f" {glyph} {word}{clock} ", fill)]
     begin: Line = [(f" {found.glyph} {events.name(state)}", fill)]
     free = cells - width(end)
