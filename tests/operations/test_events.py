@@ -79,6 +79,13 @@ async def test_only_another_stream_at_the_sent_time_proves_that_it_was_scheduled
     assert not operation.shows(old, EventView(event("new", START + timedelta(seconds=2))))
 
 
+async def test_a_schedule_replaces_a_stream_only_if_there_is_one() -> None:
+    async with rig() as platform:
+        operation = await SAMPLES["event.schedule"](platform)
+    assert "replaces" not in operation.effect(EventView(event()))
+    assert operation.effect(EventView(event("s1"))).endswith(" It replaces the current one.")
+
+
 async def test_a_refusal_names_the_scheduled_stream_only_if_it_is_the_reason() -> None:
     async with rig() as platform:
         operation = await SAMPLES["event.schedule"](platform)

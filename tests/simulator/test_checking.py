@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from functools import partial
 from importlib import resources
 from math import inf
 from pathlib import Path
 
 import pytest
 
+from counting import calls_of
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.simulator import Simulator, SimulatorClock, SimulatorError, check_table, scenario_names
+from livedeck.simulator.rehearsal import checking
+from livedeck.simulator.rehearsal.offsets import offset_of
 from livedeck.simulator.rehearsal.scenario_file import draft
 from livedeck.simulator.rehearsal.scenarios import go_on, start
 from livedeck.simulator.rehearsal.template import Template
@@ -72,6 +76,18 @@ connected = false
 kind = "KEYFRAME_SEVERE"
 event = "Gala, hall 1"
 since = "+00:00:10"
+"""
+
+LONG_SHOW = """\
+title = "A whole day"
+lasts = "+1d"
+
+[[workspace.events]]
+name = "Foyer"
+created = "-1d"
+scheduled = "+00:00:00"
+stream = "+00:00:00"
+chat_active = true
 """
 
 
@@ -278,3 +294,26 @@ def test_a_refused_step_stores_no_other_refusal_again() -> None:
 def test_the_lines_of_a_text_are_found_in_one_pass(tmp_path: Path, text: str) -> None:
     """A search that begins anew at each blank or dot takes hours."""
     assert len(problems(tmp_path, f"{text}{GALA}")) >= 1
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        'at = "{at}"\ndo = "encoder"\nevent = "Foyer"\nsending = true',
+        'at = "{at}"\ndo = "chat"\nevent = "Foyer"\nrate = 1',
+        'id = "{i}"\nat = "+00:00:01"\nafter = "{before}"\ndo = "chat"\nevent = "Foyer"\nrate = 1',
+        'id = "{i}"\nat = "+00:00:01"\nafter = "{following}"\ndo = "chat"\nevent = "Foyer"\nrate = 1',
+        'when = {{ operation = "list_events" }}\ndo = "calm"\n[[steps]]\nat = "{at}"\ndo = "calm"',
+    ],
+    ids=["encoder", "chat", "after the step before", "after the step behind", "waiting"],
+)
+def test_the_check_costs_the_same_for_each_step(row: str) -> None:
+    """Otherwise a show of a whole day, with thousands of steps, blocks a running simulator for minutes."""
+    costs = {}
+    for steps in (50, 50, 100, 200):  # the first run fills caches
+        rows = [
+            row.format(at=offset_of(i), i=i, before=i - 1, following=(i + 1) % (steps + 1)) for i in range(1, steps + 1)
+        ]
+        source = checking.Source.of_text("long", "\n[[steps]]\n".join([LONG_SHOW, *rows]).replace('after = "0"\n', ""))
+        costs[steps] = calls_of(partial(checking.read_scenario, source, {}))
+    assert costs[200] - costs[100] <= 2.05 * (costs[100] - costs[50])

@@ -161,7 +161,7 @@ async def test_unknown_draft_and_completed_events_refuse_with_a_reason(stage: St
     assert b"is not enabled" in await refusal(stage, draft["streamkey"])
     event = await stage.event()
     await stage.api(f"/v2/live/events/{event['id']}/complete", "PUT")
-    assert b"no stream that takes an encoder" in await refusal(stage, event["streamkey"])
+    assert b"has ended" in await refusal(stage, event["streamkey"])
 
 
 async def test_no_key_is_logged(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:

@@ -640,8 +640,9 @@ class ScheduleStream(EventFormOperation):
     def changes(self) -> tuple[Change, ...]:
         return (Change("Stream begins", "", _format_time(self.started_at)),)
 
-    def effect(self, _current: EventView, /) -> str:
-        return f"A stream is scheduled for {_format_time(self.started_at)}. It replaces the current one."
+    def effect(self, current: EventView, /) -> str:
+        replaced = " It replaces the current one." if current.event.stream else ""
+        return f"A stream is scheduled for {_format_time(self.started_at)}.{replaced}"
 
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.streams.schedule(self.target.id, self.started_at)

@@ -179,7 +179,7 @@ class Timeline:
         if self._playback is None or self._is_stopped:
             return None
         fixed = self._fixed[self._run_entries : self._run_entries + 1]
-        waiting = (entry for entry in self._waiting if entry.index not in self._ran)
+        waiting = (entry for entry in self._waiting if entry.index not in self._ran) if self._requested else ()
         timed = ((self._time_of(entry), entry) for entry in (*fixed, *waiting))
         return min(((at, entry) for at, entry in timed if at is not None), key=lambda pair: pair[0], default=None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
@@ -69,9 +69,9 @@ class World:
 
     @classmethod
     @contextmanager
-    def in_memory(cls, clock: SimulatorClock, files: Files) -> Iterator[World]:
-        """Yield an empty world in memory, without a server."""
-        with closing(Store()) as store:
+    def in_memory(cls, clock: SimulatorClock, files: Files, empty: Callable[[], Store] = Store) -> Iterator[World]:
+        """Yield an empty world in memory, without a server. `empty`: makes its store."""
+        with closing(empty()) as store:
             encoders, disk = Encoders(CADENCE, MeasuredSamples(store)), Disk()
             timeline = Timeline(store, disk)
             yield cls(store, clock, encoders, files, Faults(store), timeline, disk, State(store, files), files)

@@ -15,7 +15,8 @@ from starlette.responses import JSONResponse, Response
 
 from livedeck.simulator.api import ENDPOINTS
 from livedeck.simulator.engine.clock import SimulatorClock
-from livedeck.simulator.engine.store import Document, Files
+from livedeck.simulator.engine.encoder import encoder_states, first_sent_at
+from livedeck.simulator.engine.store import Document, Files, Store
 from livedeck.simulator.engine.timeline import Refusal
 from livedeck.simulator.engine.world import Workspace, World
 from livedeck.simulator.errors import ApiError, SimulatorError
@@ -124,7 +125,7 @@ def _play(scenario: Scenario) -> Iterator[Flaw]:
 
     Yields the steps that the copy refuses, the alarms about events or parts that the copy lacks, and wrong patterns.
     """
-    with World.in_memory(SimulatorClock(scenario.start or START, paused=True), _NoFiles()) as world:
+    with World.in_memory(SimulatorClock(scenario.start or START, paused=True), _NoFiles(), _Copy) as world:
         served = Workspace(scenario.workspace, "00000000-0000-4000-8000-000000000001", "", "")
         scenarios.start(world, scenario, scenario.seed or 1, [served])
         events = {
@@ -209,6 +210,19 @@ class _NoFiles(Files):
 
     def keep(self, storage_ids: object) -> None:
         """Delete nothing."""
+
+
+class _Copy(Store):
+    """Documents of a copy: its events lack the past that only their readers need, so each step costs the same."""
+
+    def update(self, kind: str, document: Document) -> None:
+        """Keep the encoder's first sending state, which begins a stream, its newest state, and the newest chat rate."""
+        if kind == "event":
+            states = encoder_states(document["encoder"])
+            began_at = first_sent_at(states, inf)
+            kept = [state for state in states if state.at == began_at or state is states[-1]]
+            document = document | {"encoder": kept, "chat": document["chat"][-1:], "earlier": []}
+        super().update(kind, document)
 
 
 _LONGEST_PATH = 1000

@@ -110,8 +110,10 @@ def change_encoder(world: World, at: float, event: Document, changes: Mapping[st
     """
     if not event["enabled"]:
         raise conflict(f'"{event["name"]}" is not enabled')
-    if event["stream"] is None or event["stream"]["status"] == "finished":
-        raise conflict(f'"{event["name"]}" has no stream that takes an encoder')
+    if event["stream"] is None:
+        raise conflict(f'"{event["name"]}" has no stream: schedule one, or give the event a `stream` in its workspace')
+    if event["stream"]["status"] == "finished":
+        raise conflict(f'the stream of "{event["name"]}" has ended')
     states = encoder_states(event["encoder"])
     before = current_state(states, at) or EncoderState(at, "clean", sending=False)
     shape = "clean" if before.shape in {MEASURED, RECORDED} else before.shape

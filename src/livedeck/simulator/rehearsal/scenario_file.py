@@ -324,16 +324,18 @@ def _times(rows: Sequence[dict[str, Any]], flaws: list[Flaw]) -> dict[int, tuple
         for index, row in enumerate(rows)
         if index not in times and "at" in row and not flaws_of(_StepTime, _time_fields(row))
     }
-    while waiting:
-        ready = {
-            index: times[ids[row["after"]]] if "after" in row else (None, 0.0)
-            for index, row in waiting.items()
-            if "after" not in row or ids.get(row["after"]) in times
-        }
-        if not ready:
-            break
-        for index, (after, base) in ready.items():
+    following: dict[int, list[int]] = {}
+    for index, row in [*waiting.items()]:
+        if "after" not in row:
+            times[index] = None, seconds_of(waiting.pop(index)["at"])
+        elif row["after"] in ids:
+            following.setdefault(ids[row["after"]], []).append(index)
+    timed = [*times]
+    for before in timed:
+        after, base = times[before]
+        for index in following.get(before, ()):
             times[index] = after, base + seconds_of(waiting.pop(index)["at"])
+            timed.append(index)
     for index, row in waiting.items():
         has_step = row["after"] in ids
         there = there_are([name for name in ids if ids[name] != index], row["after"])
