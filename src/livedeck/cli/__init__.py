@@ -241,7 +241,12 @@ def verbs(path: str) -> list[str]:
     return [*filter(None, [own]), *(f"{name} {verb}" for name in inner for verb in verbs(f"{path} {name}"))]
 
 
-@click.group(cls=_Livedeck, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Livedeck,
+    invoke_without_command=True,
+    subcommand_metavar="[COMMAND] [ARGS]...",  # click 8.2 would not say that the command may be left out
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option(
     "--version",
     is_flag=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any, NamedTuple
 
 import click
@@ -432,7 +433,7 @@ def _facts(tree: CommandTree, path: str, command: click.Command) -> Iterator[tup
         path,
         {
             "purpose": purpose,
-            "text": command.help or "",
+            "text": cleandoc(command.help or ""),
             "usage": command.collect_usage_pieces(ctx),
             "arguments": [{"name": param.human_readable_name, "takes": _takes(param, command)} for param in arguments],
             "options": [_option_facts(param, command, ctx) for param in options],
