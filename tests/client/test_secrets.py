@@ -187,7 +187,10 @@ async def test_a_refusal_shows_no_key_whose_own_reply_is_still_on_its_way(spell:
         "restreams.2.stream_key is in use",
         "event 4d2c2f2e-6f53-4f0e-9a51-0a7e7c1f9b10 is live since 2026-11-30T10:00:00Z",
         "at most 1920x1080 and 6000kbit/s",
-        "cannot reach rtmp://in1.example.com:1935",
+        "cannot reach rtmp://in1.example.com:1935, nor rtmp2.example.com:1935.",
+        "Event 4d2c2f2e-6f53-4f0e-9a51-0a7e7c1f9b10. At most 1920x1080.",
+        "`restreams.2.name` and /restreams/0/stream_key are taken, video/mp4 too",
+        "/v2/live/events/4d2c2f2e-6f53-4f0e-9a51-0a7e7c1f9b10/enable, nginx/1.22.1",
     ],
 )
 async def test_a_refusal_keeps_words_that_are_no_keys(plain: str) -> None:
@@ -198,10 +201,32 @@ async def test_a_refusal_keeps_words_that_are_no_keys(plain: str) -> None:
     assert caught.value.body.count(plain) == 2
 
 
+@pytest.mark.parametrize(
+    "key",
+    ["x9f3k2:a8d7s6", "7716293845520193", "12345678abcdef", "9999999999x9999999", "abcdefgh.123456", "live_9c1d_x7f2"],
+)
+async def test_a_refusal_shows_no_word_that_looks_like_a_key(key: str) -> None:
+    body = {"id": key} | error_body(f"taken: {key}.", f"({key})", {f"{key}-1": "too long", f"{key}-2": key})
+    async with api_of(saying(body, 400)) as api:
+        with pytest.raises(Validation) as caught:
+            await api.events.list()
+    error = caught.value
+    assert key not in f"{error} {error.message} {error.detail} {error.invalid_params} {error.body}"
+    assert isinstance(error.invalid_params, dict)
+    assert len(error.invalid_params) == 2
+
+
+async def test_a_refusal_that_is_no_json_shows_no_word_that_looks_like_a_key() -> None:
+    async with api_of(saying(b"<p>key unread-key-of-the-event-4b7e is in use</p>", 400)) as api:
+        with pytest.raises(Validation) as caught:
+            await api.events.list()
+    assert caught.value.body == "<p>key ••••4b7e is in use</p>"
+
+
 async def test_a_refusal_keeps_a_public_name_that_looks_like_a_key() -> None:
     register_public("Council-2026-11")
-    async with api_of(saying(error_body("Council-2026-11 is live", "", []), 409)) as api:
-        with pytest.raises(Conflict, match="Council-2026-11 is live"):
+    async with api_of(saying(error_body("name taken: Council-2026-11.", "", []), 409)) as api:
+        with pytest.raises(Conflict, match="name taken: Council-2026-11"):
             await api.events.list()
 
 

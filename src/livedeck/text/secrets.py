@@ -313,7 +313,7 @@ def mask_secrets(text: str) -> str:
 def mask_value(value: object, depth: int = 32, mask_text: Callable[[str], str] | None = None) -> object:
     """Return a JSON value in which every text and name is masked by `mask_text` (`masked` without it).
 
-    Levels deeper than `depth` are dropped.
+    Names that are equal once masked get a number. Levels deeper than `depth` are dropped.
     """
     mask_text = mask_text or masked
     if isinstance(value, str):
@@ -322,9 +322,13 @@ def mask_value(value: object, depth: int = 32, mask_text: Callable[[str], str] |
         return value
     if not depth:
         return None
-    if isinstance(value, dict):
-        return {mask_text(str(name)): mask_value(member, depth - 1, mask_text) for name, member in value.items()}
-    return [mask_value(item, depth - 1, mask_text) for item in value]
+    if not isinstance(value, dict):
+        return [mask_value(item, depth - 1, mask_text) for item in value]
+    members: dict[str, object] = {}
+    for field, member in value.items():
+        name = mask_text(str(field))
+        members[f"{name} ({len(members) + 1})" if name in members else name] = mask_value(member, depth - 1, mask_text)
+    return members
 
 
 _SECRET_NAME = re.compile(

@@ -25,6 +25,9 @@ _SEARCHED = 2 * MAX_BODY
 _MAX_TEXT = 10_000  # a text is cut here before its keys are masked, and at its limit afterwards
 
 _SECRET_HEADER = re.compile(r"auth|cookie|token|secret|key|sign|session|credential|password", re.IGNORECASE)
+_MIN_KEY = 8
+"""Minimum length of a word that may be a key."""
+
 _IS_JSON = re.compile(r"\s*[\[{\"]")
 _JSON_PART = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*+"?)(?P<is_name>\s*:)?|[}\]]', re.DOTALL)
 
@@ -34,16 +37,19 @@ _READABLE = frozenset(
 )
 """Names of members with quoted texts: they describe a fault or name an object."""
 
-_IDS = frozenset({"id", "request_id", "trace_id"})
-"""Names of members of `_READABLE` that hold an id, which may look like a key."""
+_IDS = frozenset({"request_id", "trace_id"})
+"""Names of members of `_READABLE` that hold ids of requests, which may look like keys."""
 
-_WORD = re.compile(r"""[^\s"'<>,;:()\[\]{}|&?#=]{8,}""")
-_LOOKS_LIKE_KEY = re.compile(r"(?=.*[^\W\d_])(?=.*\d)", re.DOTALL)
+_WORD = re.compile(r"""[^\s"'`*<>«»,;!()\[\]{}|&?#=]{8,}""")
+_LOOKS_LIKE_KEY = re.compile(r"(?=.*[^\W\d_])(?=.*\d)|\d{15,}", re.DOTALL)
+_UUID = r"[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}"
+_SEGMENT = rf"(?:{_UUID}|[a-z_-]+\d{{0,2}}|\d{{1,3}})"
 _PLAIN = re.compile(
-    r"[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}"  # a UUID
-    r"|\d{4}-\d\d-\d\dT\d\d"  # a time up to its first colon
-    r"|[a-z_]+(?:\.\d+|\.[a-z_]+)+"  # a path of fields: `restreams.2.name`
-    r"|\d+x\d+|[\d.]+[a-z/]{1,7}"  # a picture size, and a quantity with its unit
+    rf"{_UUID}"
+    r"|\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?"  # a date or a time
+    rf"|/?{_SEGMENT}(?:[./]{_SEGMENT})+(?::\d{{1,5}})?"  # path of fields, of an address or of a file, or a host
+    r"|\d{2,5}x\d{2,5}"  # a picture size
+    r"|[\d.]{1,6}(?:[kMG]?(?:bit|bps|B|Hz)(?:/s)?|fps|px|min|bytes|seconds|characters)"
     rf"|{MASK}.*",
     re.IGNORECASE,
 )
@@ -59,10 +65,7 @@ def quoted_text(text: str, limit: int) -> Shown:
 
 
 def hide_keys(text: str) -> str:
-    """Mask the registered secrets in a text, and each word of at least eight characters that looks like a key.
-
-    Such a word has both letters and digits, and is no UUID, time, path of fields, quantity, address or public name.
-    """
+    """Mask the registered secrets in a text, and each word that looks like a key (trust.md, "The register")."""
     return "".join(
         part if "://" in part else _WORD.sub(lambda found: _hidden(found[0]), part)
         for part in re.split(r"(\s+)", masked(text))
@@ -70,8 +73,10 @@ def hide_keys(text: str) -> str:
 
 
 def _hidden(word: str) -> str:
-    is_key = _LOOKS_LIKE_KEY.match(word) and not _PLAIN.fullmatch(word) and not is_public(word)
-    return mask(word) if is_key else word
+    core = word.rstrip(".:")
+    if len(core) < _MIN_KEY or not _LOOKS_LIKE_KEY.match(core) or _PLAIN.fullmatch(core) or is_public(core):
+        return word
+    return f"{mask(core)}{word[len(core) :]}"
 
 
 def quoted_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:
@@ -91,8 +96,10 @@ def quoted_body(body: bytes | bytearray) -> str:
     text = bytes(body[:_SEARCHED]).decode("utf-8-sig", errors="replace")
     if _IS_JSON.match(text):
         text = _hide_texts(text)
-    elif len(body) > _SEARCHED:  # the last word may be the first half of a secret, which no mask finds
-        text = " ".join(text.rsplit(None, 1)[:-1])
+    else:
+        if len(body) > _SEARCHED:  # the last word may be the first half of a secret, which no mask finds
+            text = " ".join(text.rsplit(None, 1)[:-1])
+        text = hide_keys(text)
     return str(masked_line(text, MAX_BODY))
 
 
