@@ -76,7 +76,7 @@ def command(
     if simulator.scenario is None or not simulator.scenario.answers:
         simulator.close()
         drills = [name for name in scenario_names() if load_scenario(name).answers]
-        raise click.UsageError(f"{scenario} has no [[answers]]: choose from {', '.join(drills)}, or a file with some")
+        raise click.UsageError(f"{scenario} has no [[answers]]: choose {', '.join(drills)}, or a file with answers")
 
     async def work() -> int:
         begun = SystemClock().now()
