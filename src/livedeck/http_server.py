@@ -27,7 +27,7 @@ SEND_BUFFER = 256 * 1024
 
 _WORDS = {
     400: "The length of this request is ambiguous.",
-    431: f"The head of a request may have {MAX_FIELDS} fields and {MAX_HEAD} bytes.",
+    431: f"The head of a request may have at most {MAX_FIELDS} fields and {MAX_HEAD} bytes.",
 }
 
 

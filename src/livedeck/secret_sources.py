@@ -119,7 +119,8 @@ def secret_from_command(setting: str, argv: tuple[str, ...]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise SettingsError(f"{source}: no end within {TOKEN_COMMAND_TIMEOUT:.0f} s") from None
+        late = f"still running after {TOKEN_COMMAND_TIMEOUT:.0f} s; run it by hand to see why"
+        raise SettingsError(f"{source}: {late}") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "its arguments cannot be passed"
         raise SettingsError(f"{source}: cannot be run: {reason}") from None

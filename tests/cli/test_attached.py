@@ -98,7 +98,7 @@ def test_a_command_prints_what_the_collector_says_and_asks_the_platform_nothing(
 def test_patience_is_refused_since_the_collector_decides(tmp_path: Path, stage: Stage, command: str, code: int) -> None:
     done = called(tmp_path, *command.split(), "--patience", "5s", env=stage.env)
     assert done.returncode == code
-    words = "--patience: the collector polls late streams and decides. Leave --patience out."
+    words = "--patience: the collector decides how long to poll late streams. Leave --patience out."
     assert words in done.stdout + done.stderr
 
 

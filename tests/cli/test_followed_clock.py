@@ -243,7 +243,7 @@ def test_a_clock_that_always_answers_late_is_not_followed() -> None:
     async def work(*_: object) -> None:
         raise AssertionError
 
-    with pytest.raises(NoClockError, match=r"responds after 0\.6 s: too late for 20 times real time"):
+    with pytest.raises(NoClockError, match=r"takes 0\.6 s to respond, too long at 20 times real time"):
         play(work, latency=0.6)
 
 

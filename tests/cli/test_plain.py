@@ -54,4 +54,4 @@ async def test_each_event_is_told_once_and_then_each_change_in_words(capsys: pyt
 def test_it_is_given_alone(tmp_path: Path) -> None:
     for words in (("--plain", "status"), ("--plain", "--at", "-5m")):
         done = called(tmp_path, *words, env={"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "token"})
-        assert (done.returncode, "--plain shows the present" in done.stderr) == (2, True)
+        assert (done.returncode, "--plain prints the present" in done.stderr) == (2, True)

@@ -133,7 +133,7 @@ CONFLICTS = [
     ("event qos X --plot --schema", "--schema describes the JSON: leave out --plot"),
     ("status --schema --plot", "--schema describes the JSON: leave out --plot"),
     ("event qos X --plot --follow", "--plot draws once: leave out --follow"),
-    ("past report X --plot -o report", "-o writes files, and the page of HTML has curves: leave out --plot"),
+    ("past report X --plot -o report", "leave out --plot: with -o, the HTML page has the curves"),
 ]
 
 

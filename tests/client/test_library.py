@@ -299,7 +299,7 @@ async def test_what_is_made_is_given_as_a_draft_or_by_name_and_is_the_same() -> 
         await api.rooms.create(owner_id="o", name="B", restreams=[relay])
         await api.annotations.update("v", "a", AnnotationDraft(title="C"))
         await api.annotations.update("v", "a", title="C")
-        with pytest.raises(Invalid, match="name should be part of the draft"):
+        with pytest.raises(Invalid, match="name should be set in the draft"):
             await api.events.create(EventDraft(name="A", type="one-time"), name="B")  # type: ignore[call-overload]
         with pytest.raises(Invalid, match="colour"):
             await api.events.create(name="A", type="one-time", colour="red")  # type: ignore[call-overload]

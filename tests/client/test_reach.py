@@ -52,7 +52,7 @@ async def test_a_link_to_this_machine_is_not_asked_where_the_platform_is_elsewhe
     async with listening(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret") as (address, heads):
         link = f"https://{host}:{address.rpartition(':')[2]}/poster.png"
         async with Api(base_url=WORLD, token=TOKEN, retry=0) as api:
-            with pytest.raises(Misconfigured, match=r"read poster: not sent: .* is on this machine"):
+            with pytest.raises(Misconfigured, match=r"read poster: not sent, because .* is on this machine"):
                 await api.cdn.content(link, 100, "read poster")
             with pytest.raises(Misconfigured, match="not sent"):
                 await api.cdn.save(link, tmp_path / "file", "download")

@@ -24,7 +24,7 @@ def test_the_report_has_a_row_for_each_incident() -> None:
     assert [row[0] for row in table[1:4]] == [f"AUDIO\\_LOST Stage {number}" for number in range(3)]
     assert table[2] == ["AUDIO\\_LOST Stage 1", "01:00", "01:10", "40 s", "40 s", "no", "1", "0 %"]
     assert f"Score: {graded.score:.1f} of 100: reactions 9.3, wrong changes -10" in markdown(graded)
-    mistaken = "a wrong change was made, and the action asked for was not"
+    mistaken = "a wrong change was made, and the required action was not"
     assert [line for line in lines if line.startswith("- no credit")] == [
         f"- no credit: AUDIO\\_LOST Stage {number}: {mistaken}" for number in range(2)
     ]
@@ -33,7 +33,7 @@ def test_the_report_has_a_row_for_each_incident() -> None:
 
 def test_a_wrong_change_beside_an_acknowledgement_in_time_is_called_no_missing_action() -> None:
     drill = Evidence(truth(replace(answer(), action=None)), at(7200), (raised(),), (acknowledged(),), (wrong(30),))
-    said = "no credit: AUDIO_LOST Stage 0: a wrong change was made, and only an acknowledgement was asked for"
+    said = "no credit: AUDIO_LOST Stage 0: a wrong change was made, although only an acknowledgement was required"
     assert said in [*page_lines(grade(drill), 120)]
 
 

@@ -304,7 +304,7 @@ def test_a_refused_message_waits_for_other_settings_and_raises_the_alarm_of_a_si
     async def work(notifier: Notifier) -> None:
         await announce(notifier, "one")
         await asyncio.sleep(400)
-        assert notifier.failure.reason.startswith("ops takes nothing since ")
+        assert notifier.failure.reason.startswith("ops has taken nothing since ")
 
     play(tmp_path / "spool", Webhook(refuse, "https://ops.lan/"), work)
     spool = Spool(tmp_path / "spool", reads=True)
@@ -319,7 +319,7 @@ def test_a_refused_message_waits_for_other_settings_and_raises_the_alarm_of_a_si
 async def test_over_plain_http_a_message_stays_on_this_machine_whatever_its_name_leads_to() -> None:
     delivery = await on_moving_names({"localhost": [["198.51.100.7"]]}, Egress.of(["localhost"]), "http://localhost:1/")
     assert delivery.answer == (
-        "not sent: localhost (198.51.100.7) is not on this machine; use https, since http is allowed only here"
+        "not sent: http is allowed only on this machine, and localhost (198.51.100.7) is elsewhere; use https"
     )
 
 

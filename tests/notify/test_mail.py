@@ -130,7 +130,7 @@ def test_a_server_that_is_gone_gets_the_mail_when_it_is_back(tmp_path: Path) -> 
     async def work(notifier: Notifier) -> None:
         await tell(notifier, "one")
         await asyncio.sleep(400)
-        assert notifier.failure.reason.startswith("ops takes nothing since ")
+        assert notifier.failure.reason.startswith("ops has taken nothing since ")
         with smtp_sink(gone.port) as back:
             await asyncio.sleep(400)
         assert [mail["Subject"] for mail in back.mails] == ["CRIT NO_INGEST ONE"]

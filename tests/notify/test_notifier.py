@@ -184,7 +184,7 @@ def test_after_a_day_it_is_given_up_and_a_person_may_have_it_tried_again(tmp_pat
         await asyncio.sleep(290)
         assert notifier.failure.reason == ""
         await asyncio.sleep(11)
-        assert notifier.failure == NotifyFault("ops takes nothing since 09:00:05Z", True)
+        assert notifier.failure == NotifyFault("ops has taken nothing since 09:00:05Z", True)
         await asyncio.sleep(25 * 3600)
         count = len(receiver.asked)
         await asyncio.sleep(3600)

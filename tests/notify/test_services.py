@@ -466,7 +466,7 @@ def test_an_end_that_alertmanager_did_not_take_is_not_opened_anew(tmp_path: Path
             await watch(notifier, begun("one"), 20)
             sink.answer = lambda _: (503, "")
             await watch(notifier, {}, 600)
-            assert "takes nothing since" in notifier.failure.reason
+            assert "has taken nothing since" in notifier.failure.reason
             sink.kill()
             sink.answer = lambda _: (200, "")
             await watch(notifier, {}, 20)

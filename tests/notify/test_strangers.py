@@ -111,7 +111,7 @@ def tried(answer: Answer) -> tuple[Delivery, float]:
     [
         (nothing, Delivery(is_taken=False, answer="no reply (timeout)")),
         (a_head_without_an_end, Delivery(is_taken=False, answer="no reply (timeout)")),
-        (no_protocol_at_all, Delivery(is_taken=False, answer="no reply (it was not HTTP)")),
+        (no_protocol_at_all, Delivery(is_taken=False, answer="the reply was not HTTP")),
         (yes_without_its_words, Delivery(is_taken=True, answer="200")),
         (yes_and_words_without_an_end, Delivery(is_taken=True, answer="200")),
         (yes_and_cut_off, Delivery(is_taken=True, answer="200")),

@@ -13,7 +13,7 @@ from livedeck.text.segments import clip, plain
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 AWAY = "cannot be reached; check that the collector runs, and the address in collector_url"
-PROXY = "responds 502: a proxy in front fails, or the collector itself"
+PROXY = "responds 502: the collector, or a proxy in front of it, has failed"
 
 
 @pytest.mark.parametrize(

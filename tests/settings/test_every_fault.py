@@ -167,7 +167,7 @@ CASES = {
     "two sources": Case(
         f'{A}token_file = "t"\ntoken_keyring = "a/b"\n', (":2", "token_file and token_keyring: set only one")
     ),
-    "no profiles": Case('profile = "staging"\n', (":1", "[profiles.staging]", "there is none yet")),
+    "no profiles": Case('profile = "staging"\n', (":1", "[profiles.staging]", "known: none yet")),
     "another profile": Case(
         f"[profiles.stage]\n{A}",
         ("--profile", "[profiles.staging]", "known: stage"),

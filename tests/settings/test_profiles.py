@@ -55,7 +55,7 @@ def test_no_token_and_no_upload_address_of_one_platform_reaches_another(bare: Pa
     ("text", "flags", "words"),
     [
         (PROFILES, {"profile": "stagin"}, "known: production, staging"),
-        ("", {"profile": "staging"}, "there is none yet"),
+        ("", {"profile": "staging"}, "known: none yet"),
         ("[profiles.a]\nevents = 1\n", {}, "config.toml:2): not a setting of this section"),
         ('[profiles.a]\ntoken = "' + SECRET + '"\n', {}, "config.toml:2: a token is never read"),
         ('token_file = "a"\ntoken_keyring = "a/b"\n', {}, "set only one source"),

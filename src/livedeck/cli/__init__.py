@@ -166,7 +166,7 @@ class _Livedeck(NounGroup):
         from livedeck.environment import SettingsError, ignore_telltale_variables
 
         for name in ignore_telltale_variables():
-            click.echo(f"livedeck: {name} is ignored: it would write secrets where others can read them", err=True)
+            click.echo(f"livedeck: ignoring {name}, which would write secrets where others can read them", err=True)
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
@@ -269,7 +269,7 @@ def main(ctx: click.Context, /, at: str | None, *, plain: bool, **flags: Any) ->
             "--at is for the deck; `livedeck past replay` and `livedeck past show` have time options of their own"
         )
     if plain and (at or ctx.invoked_subcommand is not None):
-        raise click.UsageError("--plain shows the present, without a command and without --at: `livedeck --plain`")
+        raise click.UsageError("--plain prints the present: leave out --at and the command")
     if ctx.invoked_subcommand is None:
         from livedeck.cli.exit_codes import run
 

@@ -115,7 +115,7 @@ def command(
     """
     refuse_platform(ctx)
     if speed is not None and has_collector:
-        raise click.UsageError("--speed and --collector: a deck that is attached takes the collector's clock; use one")
+        raise click.UsageError("--speed and --collector exclude each other: an attached deck has the collector's clock")
     flags = merge_flags(ctx, {"theme": theme, "ascii": ascii})
     try:
         if has_probe and not simulation["scenario"]:

@@ -327,7 +327,7 @@ async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
     for where, key in keys:
         if key.is_public:
             finding = f"{where} {key} is also a name or an id, which everyone can read"
-            advice = "change the key: anyone who reads the name can send with it, and livedeck cannot mask it there"
+            advice = "change the key: anyone who reads the name or id can send, and livedeck cannot mask the key there"
             checks.append(Check("keys", CheckStatus.WARN, finding, advice))
     for where, name in _names(events, rooms):
         if mask_secrets(name) != name:
@@ -415,7 +415,7 @@ def check_terminal(terminal: Terminal) -> Iterator[Check]:
     yield _warn_if(has_few, "colour", colours, advice)
     is_small = terminal.columns < MIN_COLUMNS or terminal.rows < MIN_ROWS
     size = f"{terminal.columns}x{terminal.rows}"
-    yield _warn_if(is_small, "size", size, f"{MIN_COLUMNS}x{MIN_ROWS} shows everything")
+    yield _warn_if(is_small, "size", size, f"enlarge the terminal to {MIN_COLUMNS}x{MIN_ROWS} to see everything")
     is_utf8 = terminal.encoding.replace("-", "").lower() == "utf8"
     yield _warn_if(not is_utf8, "encoding", terminal.encoding, "set LANG to a UTF-8 locale, or use --ascii")
 
@@ -491,7 +491,7 @@ async def check_engine(settings: Settings) -> list[Check]:
         return [Check("engine", CheckStatus.FAIL, str(error), "correct the setting; see `livedeck docs engine`", USAGE)]
     if faults is None:
         return []
-    advice = "until then each collector polls every event itself; see `livedeck docs engine`"
+    advice = "until this is mended, each collector polls every event itself; see `livedeck docs engine`"
     found = [Check("engine", CheckStatus.WARN, fault, advice) for fault in faults]
     return found or [Check("engine", CheckStatus.OK, "the shared Redis of the collectors responds")]
 
@@ -507,7 +507,7 @@ async def check_probe(settings: Settings) -> list[Check]:
     if settings.collector_urls:
         return [Check("probe", CheckStatus.OK, "the collector probes")]
     if not is_installed():
-        return [Check("probe", CheckStatus.WARN, NOT_INSTALLED, "until then no playlist is probed")]
+        return [Check("probe", CheckStatus.WARN, NOT_INSTALLED, "without the package no playlist is probed")]
     try:
         planned, names = await plan_of(settings)
     except (SettingsError, Misconfigured) as error:

@@ -179,7 +179,7 @@ class FollowedClock:
                 self._take(reading, received, doubt)
                 return
         raise NoClockError(
-            f"--follow-clock: the simulator responds after {received - sent:.1f} s: too late for "
+            f"--follow-clock: the simulator takes {received - sent:.1f} s to respond, too long at "
             f"{reading.speed:g} times real time; try a lower speed"
         )
 
@@ -191,7 +191,7 @@ class FollowedClock:
         line, before = self._line(received), self._reading
         if reading.speed > MAX_SPEED:
             speed = f"the rehearsal runs {reading.speed:g} times as fast as real time"
-            self.fault = NoClockError(f"--follow-clock: {speed}: too fast to follow; at most {MAX_SPEED:g}")
+            self.fault = NoClockError(f"--follow-clock: {speed}, too fast to follow; set at most {MAX_SPEED:g}")
         elif line - reading.now - doubt > _BACK + (0.0 if before.paused else _LATENESS * before.speed):
             shows = f"{datetime.fromtimestamp(reading.now, UTC):%H:%M:%S}Z"
             self.fault = WentBackError(f"--follow-clock: the rehearsal is at {shows}, before the time shown here")
@@ -220,7 +220,7 @@ def check_address(settings: Settings, *, is_sure: bool) -> None:
         if not is_sure:
             raise NoClockError(
                 f"--follow-clock: {host} is another machine, and a platform must never move a clock; "
-                "leave --follow-clock out, or add --yes if that is a rehearsal"
+                f"leave --follow-clock out, or add --yes if {host} serves a rehearsal"
             ) from None
 
 
@@ -250,7 +250,7 @@ async def _read(outgoing: Outgoing, address: str, after: int | None) -> ClockRea
                 if len(body) > _MAX_BODY:
                     break
     except TimeoutError:
-        raise NoClockError(f"--follow-clock: {address}: no reply in {wait + _PATIENCE:g} s") from None
+        raise NoClockError(f"--follow-clock: no reply from {address} in {wait + _PATIENCE:g} s") from None
     except ApiError as error:
         raise NoClockError(f"--follow-clock: {address}: {error}") from None
     try:

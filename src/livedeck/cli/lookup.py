@@ -53,7 +53,7 @@ def match_event(events: Iterable[Event], words: str, missing: str = "") -> Event
     return event
 
 
-EVENT_HELP = "EVENT: an id, a name, or the beginning of either, if it fits only one event."
+EVENT_HELP = "EVENT: an id, a name, or the beginning of either, if unambiguous."
 
 
 def argument_names(names: Iterable[str]) -> list[click.Parameter]:

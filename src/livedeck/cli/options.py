@@ -106,7 +106,7 @@ PATIENCE = click.option(
     default="10s",
     show_default=True,
     metavar="TIME",
-    help="Poll streams with late samples again, for up to this long. Not with a collector, which decides by itself.",
+    help="Poll streams with late samples again, for up to this long. Not with a collector, which sets its own limit.",
 )
 
 
@@ -114,7 +114,7 @@ def refuse_patience(ctx: click.Context, settings: Settings) -> None:
     """Raise UsageError if `--patience` is given with a collector, because it has no effect then."""
     is_given = ctx.get_parameter_source("patience") is not ParameterSource.DEFAULT
     if settings.collector_urls and is_given:
-        raise click.UsageError("--patience: the collector polls late streams and decides. Leave --patience out.")
+        raise click.UsageError("--patience: the collector decides how long to poll late streams. Leave --patience out.")
 
 
 def time_range(since: Mapping[str, Any], until: Mapping[str, Any]) -> Callable[[Command], Command]:

@@ -47,7 +47,7 @@ segment, so that the head of a playing playlist moves on.
 @click.option("--picture", metavar="FILE|-", help="Write the newest picture as JPEG, 160 x 90 pixels.")
 @FORCE
 @click.option("--plan", is_flag=True, help="Print the traffic that the probe of all events would cause.")
-@click.option("--enable", is_flag=True, help="Print that traffic, ask, and switch the probe on in the settings.")
+@click.option("--enable", is_flag=True, help="Print the probe's traffic, ask, and switch the probe on in the settings.")
 @YES
 @formats("table", "json")
 @platform
@@ -75,7 +75,7 @@ def command(
     they read the playlists of each event once, and no segment.
     """
     if (target is not None) + plan + enable != 1:
-        raise WrongUse("give a URL or an EVENT, or --plan or --enable alone", ctx)
+        raise WrongUse("give exactly one of URL, EVENT, --plan and --enable", ctx)
     if enable and output_format == "json":
         raise WrongUse("--enable prints no JSON; --plan does", ctx)
 
@@ -242,7 +242,7 @@ async def print_plan(settings: Settings, *, as_json: bool) -> int:
         return DONE
     _echo_plan(settings, planned, names)
     if not settings.probe.enabled:
-        echo("The probe is off: `livedeck probe --enable` switches it on. Each deck without a collector has its own.")
+        echo("The probe is off: `livedeck probe --enable` switches it on. Each deck without a collector probes itself.")
     return DONE
 
 
@@ -260,7 +260,7 @@ async def _enable(settings: Settings, *, is_sure: bool) -> int:
     from livedeck.cli.settings_file import edit_settings
 
     if f"{PREFIX}PROBE" in variables():
-        raise SettingsError(f"{PREFIX}PROBE is set and overrides {config_path()}; change or unset it")
+        raise SettingsError(f"{config_path()} has no effect while {PREFIX}PROBE is set: change or unset that")
     _echo_plan(settings, *await plan_of(settings))
     if settings.probe.enabled:
         echo("The probe is on already.")

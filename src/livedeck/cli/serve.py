@@ -51,7 +51,7 @@ def _clock_from(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     try:
         return None if text is None else SimulatorClock(timestamp(text), paused=True)
     except ValueError as error:
-        raise click.BadParameter(f"{text!r} is not {error}, with its offset") from None
+        raise click.BadParameter(f"{text!r} is not {error}; write 2026-11-21T18:00Z") from None
 
 
 @click.command
@@ -60,7 +60,7 @@ def _clock_from(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     "checked",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Print every problem of a scenario, a workspace or faults in a TOML file, and end.",
+    help="Check a TOML file of a scenario, a workspace or faults: print every problem, then exit.",
 )
 @click.option("--list", "is_list", is_flag=True, help="Print the names that a scenario can use, then exit.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
@@ -110,7 +110,7 @@ def _clock_from(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     default=PROFILES[0],
     show_default=True,
     type=click.Choice(PROFILES),
-    help="Take requests as documented; refuse more, or forgive more.",
+    help="Accept requests as documented; strict refuses more, lenient accepts more.",
 )
 @click.option("--cors", multiple=True, metavar="ORIGIN", help="Let web pages of this origin call the API. Repeatable.")
 @click.option("--gzip", is_flag=True, help="Compress responses for clients that accept gzip.")

@@ -18,8 +18,8 @@ WRONG_HEADS = ("Time", "Change", "Points")
 NO_WRONG = "No wrong change."
 
 SEEN_TEXT = "Seen: the first act on the alarm or its event. A look leaves no trace."
-MISTAKEN_TEXT = "a wrong change was made, and the action asked for was not"
-MEDDLED_TEXT = "a wrong change was made, and only an acknowledgement was asked for"
+MISTAKEN_TEXT = "a wrong change was made, and the required action was not"
+MEDDLED_TEXT = "a wrong change was made, although only an acknowledgement was required"
 DECK_TEXT = "The deck. Its alarms do not change the score."
 PLATFORM = "platform"
 

@@ -244,7 +244,8 @@ class Notifier:
     def failure(self) -> NotifyFault:
         """Fault of the notifications: the targets that take nothing for `FAILING`, and the number of dead letters."""
         long_ago = self._clock.now() - FAILING
-        down = [f"{name} takes nothing since {at:%H:%M:%S}Z" for name, at in self._failing.items() if at <= long_ago]
+        failing = [(name, at) for name, at in self._failing.items() if at <= long_ago]
+        down = [f"{name} has taken nothing since {at:%H:%M:%S}Z" for name, at in failing]
         letters = f"{self._dead} dead letter{'' if self._dead == 1 else 's'}: see `livedeck notify dead list`"
         return NotifyFault(", ".join([*down, letters] if self._dead else down), bool(down))
 
@@ -728,7 +729,7 @@ class Notifier:
         try:
             await self._in_thread(mark)
         except SpoolError as error:  # after a restart it is sent again under the same key
-            _log.warning("state of a message not stored", reason=str(error))
+            _log.warning("could not store the state of a message", reason=str(error))
             self._unmarked[key] = spooled, is_taken, receipt
         else:
             self._unmarked.pop(key, None)

@@ -126,7 +126,7 @@ class Alertmanager:
         alerts += [self._alert(opened.entry, is_plain=not message.payload) for opened in opens.values()]
         if message.status is Status.TEST and not alerts:
             alerts.append(self._watch())
-        return await self._send(alerts) if alerts else Delivery(is_taken=True, answer="nothing is open there")
+        return await self._send(alerts) if alerts else Delivery(is_taken=True, answer="nothing to send: no open alert")
 
     async def refresh(self, opens: Sequence[Open]) -> Delivery:
         """POST all open alarms, the alert LivedeckWatch, and the latest ends."""
@@ -174,7 +174,7 @@ class Alertmanager:
 
     def _watch(self) -> dict[str, Any]:
         labels = {"alertname": "LivedeckWatch", "severity": "none", "origin": self._origin}
-        summary = {"summary": "livedeck is alive; it is dead if this alert ends"}
+        summary = {"summary": "livedeck is alive; if this alert ends, livedeck is dead"}
         return {"labels": labels, "annotations": summary, "endsAt": (self._now() + _WATCH_AHEAD).isoformat()}
 
 
@@ -248,7 +248,7 @@ class PagerDuty:
                 group.create_task(enqueue(event))
         if not failures:
             self._done.forget(message)
-            return Delivery(is_taken=True, answer=next(iter(done.values()), "nothing is open there"))
+            return Delivery(is_taken=True, answer=next(iter(done.values()), "nothing to send: no open alert"))
         passing = [reply for reply in failures if not delivery_of(reply).is_refused]
         return replace(delivery_of((passing or failures)[0]), is_partial=len(done) > before)
 

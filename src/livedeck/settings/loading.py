@@ -348,7 +348,7 @@ def _environment_layer(model: type[BaseModel]) -> Layer:
 def _profile_layer(name: str, naming: Layer, document: Document) -> Layer:
     profiles = document.profiles()
     if name not in profiles and name != DEFAULT:
-        names = ", ".join(sorted(profiles)) or "there is none yet"
+        names = ", ".join(sorted(profiles)) or "none yet"
         location = naming.location(("profile",))
         raise SettingsError(f"profile ({location}): {document.path} has no [profiles.{name}]; known: {names}")
     values = document.resolve_paths(profiles.get(name))

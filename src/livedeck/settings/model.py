@@ -376,7 +376,7 @@ class RouteSettings(BaseModel):
     )
     group_wait: Number = Field(default=5, ge=0, le=60, description="seconds from a group's first alarm to its message")
     group_interval: Number = Field(
-        default=60, ge=0, le=3600, description="minimum seconds from a group's message to the next one about warnings"
+        default=60, ge=0, le=3600, description="minimum seconds from a group's message to one about its next warnings"
     )
 
     @property
@@ -468,10 +468,10 @@ class NotifySettings(BaseModel):
         description="address of your own page about an event, with `{event_id}` in it",
     )
     heartbeat_command: SecretCommand = Field(
-        default=(), description="program that prints the address to call each minute while all is well"
+        default=(), description="program that prints the address of the heartbeat, called each minute while all is well"
     )
     heartbeat_file: SecretFile = Field(
-        default=None, description="file that holds the address to call (alternative to the command)"
+        default=None, description="file that holds the address of the heartbeat (alternative to the command)"
     )
     allow_private: tuple[Annotated[str, AfterValidator(_check_entry)], ...] = Field(
         default=(), description="your private hosts, addresses and networks that may receive messages"
@@ -489,7 +489,7 @@ class NotifySettings(BaseModel):
             targets |= {f"levels.{number}.to": level.to for number, level in enumerate(route.levels)}
             for field, target in targets.items():
                 if target and target not in self.targets:
-                    targets_set = ", ".join(self.targets) or "there is none yet"
+                    targets_set = ", ".join(self.targets) or "none yet"
                     raise ValueError(f"routes.{index}.{field}: no such target {target!r}; known: {targets_set}")
                 if target and not route.resolved and TARGETS[self.targets[target].kind].needs_end:
                     raise ValueError(f"routes.{index}.resolved: {target} needs the end of each alarm; remove this line")
@@ -598,8 +598,8 @@ class CollectorSettings(BaseModel):
     allowed_hosts: tuple[str, ...] = Field(default=(), description="host names of the proxy")
     link_url: Annotated[str, AfterValidator(_check_link_url)] = Field(
         default="",
-        description="address of this collector as readers of messages reach it, for links that acknowledge an alarm, "
-        "and for the calendar; https, or http to loopback (empty: neither)",
+        description="address at which people reach this collector, for acknowledgement links and the calendar; "
+        "https, or http to loopback (empty: neither)",
     )
     pagerduty_secret_command: SecretCommand = Field(
         default=(), description="program that prints the secret of PagerDuty's webhook (`collector.md`)"
@@ -650,7 +650,7 @@ class ProbeSettings(BaseModel):
         default="", description="address of every event's HLS playlist, with `{event_id}` or `{stream_id}` in its path"
     )
     use_play_link: bool = Field(
-        default=False, description="use the viewing URL of an event without another address; it may be a page"
+        default=False, description="use the viewing URL of events that have no other address; it may lead to a page"
     )
     playlists_file: SecretFile = Field(
         default=None,
@@ -764,7 +764,7 @@ class EngineSettings(BaseModel):
         default=15,
         ge=5,
         le=60,
-        description="seconds; leases expire after nine tenths of them, which reveals a dead collector",
+        description="seconds; a collector counts as dead if it renews no lease for nine tenths of them",
     )
 
     @model_validator(mode="after")
@@ -897,8 +897,8 @@ class LimitSettings(BaseModel):
     )
     limits: tuple[LimitTemplateSettings, ...] = Field(
         default=(),
-        description="content and limits of events by name or project; they win over `[thresholds]`, and a later one "
-        "over an earlier one",
+        description="content and limits of events by name or project; they win over `[thresholds]`, "
+        "and later entries over earlier ones",
     )
 
     def limits_in_force(self) -> Limits:

@@ -60,7 +60,7 @@ class WatchedTokens:
         try:
             self._tokens = load_sharing().collector.tokens
         except SettingsError as error:
-            _log.warning("tokens of the collector not reloaded", error=str(error))
+            _log.warning("could not reload the tokens of the collector", error=str(error))
 
 
 _log = Log("livedeck.settings")

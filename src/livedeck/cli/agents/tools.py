@@ -66,7 +66,7 @@ class Tool:
 
 
 _TEXT = {"type": "string"}
-_HOW = "an id, a name, or the beginning of either, if it fits only one"
+_HOW = "an id, a name, or the beginning of either, if unambiguous"
 
 
 def make_tools(allowed: Iterable[str] = ()) -> dict[str, Tool]:
@@ -231,7 +231,7 @@ def _change(command: Command) -> Tool:
     always = {field.name for field in schema.fields if field.name in command.always} if schema else set[str]()
     needed = [f.name for f in schema.fields if f.required and f.name not in always] if schema and command.is_new else []
     own: dict[str, Any] = {
-        "confirm": {**_TEXT, "description": "the word of `confirm` in the result of a call without it"},
+        "confirm": {**_TEXT, "description": "the word that a call without `confirm` returned as `confirm`"},
         "dry_run": {"type": "boolean", "description": "true: send nothing"},
     }
     if command.names is Names.ITEM:
@@ -299,7 +299,8 @@ def _property(form_field: Field) -> dict[str, Any]:
     if kind is FieldKind.ROWS:
         rows = schema_of_rows(form_field)
         properties = {"id": _TEXT, **form_properties(rows)}
-        return {"type": "array", "items": _object(properties), "description": "the whole list: others are removed"}
+        whole = "the whole list; other entries are removed"
+        return {"type": "array", "items": _object(properties), "description": whole}
     if kind is FieldKind.MULTI_CHOICE:
         return {"type": "array", "items": {"enum": [*form_field.choices]}}
     schema = {"enum": [*form_field.choices]} if form_field.choices else _TYPES.get(kind, _TEXT)

@@ -103,7 +103,9 @@ def _for_rehearsal(settings: Settings) -> Settings:
     Raises SettingsError for settings that would mix the followed clock with another one.
     """
     if settings.engine.redis_url_command or settings.engine.redis_url_file:
-        raise SettingsError("--follow-clock: several collectors have the clock of Redis; unset the address in [engine]")
+        raise SettingsError(
+            "--follow-clock excludes Redis, which has its own clock; leave out the flag, or the address in [engine]"
+        )
     usual = settings.model_copy(update={"follow_clock": False}).history_file()
     file = settings.history_file() or (usual and usual.with_name(REHEARSAL_HISTORY))
     receivers = {} if notifies() else {"notify": NotifySettings(), "tally": TallySettings(), "otlp": OtlpSettings()}

@@ -52,7 +52,7 @@ class Membership:
         since = self.engine.fault.apart_since
         if since is None or self.spool.is_on_duty or SystemClock().now() - since < _LONG_APART:
             return ""
-        return f"without contact to the other collectors since {since:%H:%M:%S}Z"
+        return f"no contact with the other collectors since {since:%H:%M:%S}Z"
 
 
 @asynccontextmanager

@@ -38,14 +38,14 @@ def _read_or_make(path: Path) -> bytes:
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise SettingsError(f"{path}: {error.strerror}; it holds the key that signs acknowledgement links") from None
+        raise SettingsError(f"{path}: {error.strerror}; cannot read the key that signs acknowledgement links") from None
     try:
         write_private(path, new_secret().hex(), replace=False)
     except FileExistsError:  # another process was first
         pass
     except OSError as error:
         raise SettingsError(
-            f"{path}: {error.strerror}; the key that signs acknowledgement links cannot be stored"
+            f"{path}: {error.strerror}; cannot store the key that signs acknowledgement links"
         ) from None
     return _read(path)
 
@@ -60,5 +60,5 @@ def _read(path: Path) -> bytes:
     except ValueError:
         key = b""
     if len(key) != KEY_BYTES:
-        raise SettingsError(f"{path}: not a key that signs links; delete it, and the collector makes a new one")
+        raise SettingsError(f"{path}: no key that signs links; delete the file, and the collector makes a new key")
     return key

@@ -203,7 +203,7 @@ def _read_uses(settings: Settings) -> tuple[Mapping[str, Use] | None, str]:
     try:
         return read_uses(path), ""
     except FileNotFoundError:
-        return None, f"last uses unknown: {path} does not exist; a collector keeps it beside its history (`history`)"
+        return None, f"last uses unknown: {path} does not exist; a collector writes it beside its `history`"
     except UsesError as error:
         return None, f"last uses unknown: {error}"
 
@@ -315,5 +315,5 @@ def _check_known(name: str, tokens: Mapping[str, Any]) -> None:
 
 async def _edit(change: Callable[[TOMLDocument], None]) -> Path:
     if f"{PREFIX}COLLECTOR" in variables():
-        raise SettingsError(f"{PREFIX}COLLECTOR is set and overrides {config_path()}; change or unset it")
+        raise SettingsError(f"{config_path()} has no effect while {PREFIX}COLLECTOR is set: change or unset that")
     return await asyncio.to_thread(edit_settings, change)

@@ -76,7 +76,8 @@ def command(
     if simulator.scenario is None or not simulator.scenario.answers:
         simulator.close()
         drills = [name for name in scenario_names() if load_scenario(name).answers]
-        raise click.UsageError(f"{scenario} has no [[answers]]: choose from {', '.join(drills)}, or a file with some")
+        choice = f"choose from {', '.join(drills)}, or a file with answers"
+        raise click.UsageError(f"{scenario} has no [[answers]]: {choice}")
 
     async def work() -> int:
         begun = SystemClock().now()

@@ -58,7 +58,7 @@ class ExportTarget:
 @click.argument("event", metavar="EVENT")
 @click.option("--stream", metavar="ID", help="Export this stream instead of the current one.")
 @click.option(
-    "--all-streams", is_flag=True, help="Export every stream of the platform, the recordings and the history."
+    "--all-streams", is_flag=True, help="Export every stream that the platform, a recording or the history names."
 )
 @click.option("--format", "chat_format", type=click.Choice(FORMATS), help="Format of the output.")
 @time_range({"type": timestamp}, {"type": timestamp})
@@ -82,7 +82,7 @@ def command(
 ) -> None:
     """Export the chat of EVENT to a file, a folder (--all-streams) or standard output (-).
 
-    EVENT: an id, a name, or the beginning of either, if it fits only one event. Times are ISO 8601: 2026-11-21T18:00.
+    EVENT: an id, a name, or the beginning of either, if unambiguous. Times are ISO 8601: 2026-11-21T18:00.
     The default format is that of the suffix of -o, or json. json, csv and txt are written byte for byte as the platform
     sends them, unless you filter messages, change the time zone or ask for safe cells. An interrupted export leaves no
     file. --force replaces a file, but only by a response that is proved to be the log; --force twice accepts any

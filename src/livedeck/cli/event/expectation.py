@@ -34,7 +34,7 @@ SETTINGS = "default"
 def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: Any) -> None:
     """Set the content of EVENT: show, radio, silent, slides, share or camera; default follows the settings.
 
-    EVENT: an id, a name, or the beginning of either, if it fits only one event. Changes how livedeck judges the event,
+    EVENT: an id, a name, or the beginning of either, if unambiguous. Changes how livedeck judges the event,
     and nothing on the platform. Missing sound raises no alarm if the content has no sound; likewise for the picture.
     Every deck, wall and `alarm list --follow` with the same history or collector applies the content within 2 s. The
     content is kept after a restart and wins over the settings. Exit code 6 if the collector refuses it.
@@ -69,7 +69,7 @@ def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: An
 def rebaseline_command(ctx: click.Context, /, *, event: str, **flags: Any) -> None:
     """Take the current signal of EVENT as its new baseline.
 
-    EVENT: an id, a name, or the beginning of either, if it fits only one event. Changes how livedeck judges the event,
+    EVENT: an id, a name, or the beginning of either, if unambiguous. Changes how livedeck judges the event,
     and nothing on the platform. Every deck, wall and `alarm list --follow` with the same history or collector applies
     it within 2 s. A fault that is present now becomes usual too, so look and listen first. Exit code 6 if the collector
     refuses it.

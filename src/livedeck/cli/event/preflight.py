@@ -31,7 +31,7 @@ TIMEOUT = 15.0
 def command(ctx: click.Context, /, *, event: str, output_format: str, **flags: Any) -> None:
     """Print GO or NO-GO for EVENT, with reasons: schedule, conflicts, restreams, poster, signal, clock, rights.
 
-    EVENT: an id, a name, or the beginning of either, if it fits only one event. Changes nothing. Exit code 0 is GO, 6
+    EVENT: an id, a name, or the beginning of either, if unambiguous. Changes nothing. Exit code 0 is GO, 6
     is NO-GO. CHECK asks you to look, and ? means unknown; neither makes it NO-GO.
     """
 

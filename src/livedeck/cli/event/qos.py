@@ -49,7 +49,7 @@ def command(
 ) -> None:
     """Print the QoS samples of EVENT, once or as they arrive.
 
-    EVENT: an id, a name, or the beginning of either, if it fits only one event. Without --last, JSON and CSV have every
+    EVENT: an id, a name, or the beginning of either, if unambiguous. Without --last, JSON and CSV have every
     stored sample; the table and --follow begin with the last minute, and --plot draws the last 15 min. Rates are in
     bit/s and frames/s, times in ISO 8601 UTC. Missing values are empty or null, never 0. With --follow, JSON has a line
     for each sample.

@@ -47,7 +47,7 @@ RETRY_SECONDS = 2.0
 def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, quiet: bool, **flags: Any) -> None:
     """Wait until EVENT is on air, healthy (on air, good picture, no fault), or completed.
 
-    EVENT: an id, a name, or the beginning of either, if it fits only one event. Retries until --timeout if the platform
+    EVENT: an id, a name, or the beginning of either, if unambiguous. Retries until --timeout if the platform
     does not respond. Exit code 6 if the state is not reached in time or can no longer be reached, 4 if the platform
     never responded.
     """

@@ -432,7 +432,7 @@ async def run_change(
             try:
                 open_changes.take_recorded(await history.whole(history.open_changes()))
             except NotReadError as error:
-                warn(f"{operation.target.name}: {error}. An earlier change of it may have no verdict.")
+                warn(f"{operation.target.name}: {error}. An earlier change of this object may have no verdict.")
     port = make_port(consent, open_changes, is_quiet)
     results: list[OperationResult] = []
     executor = Executor(

@@ -129,7 +129,7 @@ def get_command(noun: Noun) -> click.Command:
 
 def videos_command() -> click.Command:
     """Make the command `video list`: the recordings of an event, the only videos that the platform lists."""
-    text = "List the recordings of EVENT. Their ids are the VIDEO of the other commands."
+    text = "List the recordings of EVENT. Give such an id as VIDEO to other commands."
     return _rows_command("list", RECORDINGS, "video list", text)
 
 
@@ -193,7 +193,7 @@ def tell_faults(noun: Noun, items: Iterable[Any]) -> None:
         return
     item, (fault, *_) = odd[0]
     name = safe(noun.called(item) or item.id, 60)
-    rest = f"; {len(odd)} {noun.noun}s have such fields, see `faults` of --json" if len(odd) > 1 else ""
+    rest = f"; {len(odd)} {noun.noun}s have unreadable fields, see `faults` of --json" if len(odd) > 1 else ""
     echo(f"livedeck: {name}: could not be read: {mask_secrets(str(fault))}{rest}", err=True)
 
 

@@ -95,9 +95,9 @@ def command(
         raise click.UsageError("--chat needs an EVENT")
     is_file_name = output is not None and output.suffix in {f".{form.suffix}" for form in REPORT_FORMATS.values()}
     if output and not output.is_dir() and (output.exists() or is_file_name):
-        raise click.UsageError(f"{output} is not a folder: -o needs one, for four files; write one with --format and >")
+        raise click.UsageError(f"{output} is not a folder, and -o writes four files; for one file use --format and >")
     if output and output_format == PLOT:
-        raise click.UsageError("-o writes files, and the page of HTML has curves: leave out --plot")
+        raise click.UsageError("leave out --plot: with -o, the HTML page has the curves")
     if truth and output_format in {"csv", PLOT}:
         raise click.UsageError("--truth needs Markdown, JSON or HTML: leave out --plot and --format csv")
     messages = _chat(chat) if chat else None

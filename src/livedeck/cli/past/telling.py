@@ -36,7 +36,7 @@ def show_command(
 ) -> Work:
     """Print what happened on EVENT: samples, alarms and acknowledgements, actions, markers, the connection.
 
-    EVENT: an id, a name, or the beginning of either, if it fits only one event; deleted events too, as long as the
+    EVENT: an id, a name, or the beginning of either, if unambiguous; deleted events too, as long as the
     history has them. Without --from and --to it prints the last show. --plot draws the samples. Reads the history of
     this machine or of the collector, never the platform.
     """

@@ -47,7 +47,7 @@ MAX_ROUNDS = 6
 """Maximum number of rounds of changes. An event takes four: create, edit, schedule, poster."""
 
 _PRUNE = click.option(
-    "--prune", is_flag=True, help="Also delete events (of its parent_id) and subtitles (of its videos) that FILE lacks."
+    "--prune", is_flag=True, help="Also delete what FILE lacks: events of its parent_id, and subtitles of its videos."
 )
 
 

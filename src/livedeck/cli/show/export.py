@@ -30,8 +30,8 @@ from livedeck.text.secrets import mask_secrets
 from livedeck.text.values import safe
 
 _HEAD = """\
-# Show file (`livedeck docs shows`). It holds no keys: a restream or relay profile without one keeps its own.
-# A new one needs a reference, such as `{field}: {reference}`.
+# Show file (`livedeck docs shows`). It holds no keys. A restream or relay profile without a key here
+# keeps its key on the platform; a new one needs a reference, such as `{field}: {reference}`.
 """
 
 

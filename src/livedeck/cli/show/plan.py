@@ -239,7 +239,7 @@ class Planner:
             if any(_is_track(track, row) for track in rows.items):
                 continue
             if not row.get("file"):
-                raise item.fault(f"subtitle {shown(str(row.get('language')))}: the video lacks it, so name its file")
+                raise item.fault(f"subtitle {shown(str(row.get('language')))}: the video has none; name its file")
             path = self.show.folder / expand_user(str(row["file"]))
             found = Found(self.api, video)
             form = self._form(item, "subtitle.upload", found, {**row, "file": str(path)})
@@ -254,7 +254,7 @@ class Planner:
         noun = NOUNS[name]
         title = f'{noun.noun} "{shown(noun.called(found) or found.id)}" ({shown(found.id)})'
         if name == "event" and EventView(found).is_on_air:
-            return Step(BLOCKED, title, "it is on air, so it is not deleted although the file lacks it: end it first")
+            return Step(BLOCKED, title, "it is not in the file, but on air, so it is not deleted; end the event first")
         operation = COMMANDS[f"{name}.delete"].make(Found(self.api, video, found), _NO_FORM)
         assert isinstance(operation, Operation)
         return Step(DELETE, title, "it is not in the file", operation)

@@ -155,7 +155,7 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
 
     read_only = settings.model_copy(update={"read_only": True})
     if settings.follow_clock and not settings.collector_urls:
-        raise SettingsError("--follow-clock: a wall takes the clock of a collector that follows it: set collector_url")
+        raise SettingsError("--follow-clock: a wall takes the simulator's clock from a collector; set collector_url")
     async with open_watch(read_only, limits_source=WatchedLimits(), probes=True) as watch, AsyncExitStack() as stack:
         try:
             opened = await _open_outputs(outputs, stack, wall, watch, settings.theme)

@@ -58,7 +58,7 @@ def _path_fault(path: str) -> str:
     if not path.strip("/"):
         return "should name an endpoint, such as /v2/live/events"
     if path.startswith("//") or _SCHEME.match(path):
-        return "should be below the base address, not an address of its own"
+        return "should be a path below the base address, not a full address"
     if "#" in path:
         return "should have no fragment"
     return "has a % that begins no encoded character" if _BROKEN_ESCAPE.search(path) else _decoded_fault(path)
@@ -98,14 +98,14 @@ def _listed(params: object, summary: Summary) -> Iterator[tuple[str, tuple[Scala
     for name, value in (params or {}).items():
         values = () if value is None else tuple(value) if isinstance(value, list | tuple) else (value,)
         if not isinstance(name, str) or not all(isinstance(item, str | int | float) for item in values):
-            raise Misconfigured(f"{summary}: params should be texts, numbers and booleans by name")
+            raise Misconfigured(f"{summary}: params should map names to texts, numbers or booleans")
         if values:
             yield name, values
 
 
 def _body(json: object, summary: Summary) -> JsonBody:
     if not _is_json(json):
-        raise Misconfigured(f"{summary}: the body is not JSON; NaN and infinity are not either")
+        raise Misconfigured(f"{summary}: the body is not JSON, which has neither NaN nor infinity")
     register_named(json)
     return JsonBody(json)
 

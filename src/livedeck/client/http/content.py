@@ -107,7 +107,7 @@ def _file_fault(names: Sequence[str], head: ContentHead, media_type: str) -> str
         return "it is blank" if head.size else "it is empty"
     document = other_type(head, media_type)
     if document == _PAGE_WORDS and not _is_named(names, ".html", ".htm", ".xhtml"):
-        return f"it is {document}, but the file is not named as one"
+        return f"it is {document}, but the file's name does not end in .html"
     if document == _JSON_WORDS and _ERROR.search(head.text) and not _is_named(names, ".json"):
         return "it is a JSON document that reports an error"
     return ""

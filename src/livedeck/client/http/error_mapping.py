@@ -78,7 +78,7 @@ def error_from_response(
     if is_to_change and issubclass(error_type, RateLimited):
         advice = f"nothing was changed; {advice}"
     if is_to_change and issubclass(error_type, NotFound):
-        advice = "this does not prove that nothing was changed: read it again"
+        advice = "this does not prove that nothing was changed: read the object again"
     return error_type(
         f"{summary}: {happened} ({facts})" + (f"; {advice}" if advice else ""),
         status=status,

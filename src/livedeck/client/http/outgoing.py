@@ -189,11 +189,11 @@ class Outgoing:
         except (httpx.InvalidURL, UnicodeError) as error:
             raise Misconfigured(masked_line(error, 300)) from None
         except httpx.DecodingError:
-            raise Unreadable("no reply (it cannot be decompressed)") from None
+            raise Unreadable("the reply cannot be decompressed") from None
         except (httpx.HTTPError, httpcore.ProxyError, *LOST, OSError) as error:
             if cause := lost_cause(error):
                 raise Unreachable(f"no reply ({cause})", cause) from error
-            raise Unreadable("no reply (it was not HTTP)") from error
+            raise Unreadable("the reply was not HTTP") from error
 
     def _guard(self, scheme: str) -> EgressGuard | None:
         return EgressGuard(self._egress, is_clear=scheme == "http") if self._egress is not None else None

@@ -49,8 +49,8 @@ class LinkGuard(Record):
         allowed = [address for address in addresses if zone_of(address) in own_zones]
         if not allowed:
             raise Misconfigured(
-                f"{self.summary}: not sent: {safe(host, 100)} is on {zone_of(addresses[0])} ({addresses[0]}), and "
-                f"{self.owner} is not; a link of {self.owner} may not lead there"
+                f"{self.summary}: not sent, because {safe(host, 100)} is on {zone_of(addresses[0])} ({addresses[0]}), "
+                f"and {self.owner} is not; a link of {self.owner} may not lead there"
             )
         return allowed
 
@@ -72,7 +72,7 @@ class EgressGuard(Record):
 
     def _refusal(self, host: str, address: str) -> str:
         if self.is_clear and zone_of(address) != "this machine":
-            return f"not sent: {host} ({address}) is not on this machine; use https, since http is allowed only here"
+            return f"not sent: http is allowed only on this machine, and {host} ({address}) is elsewhere; use https"
         return self.egress.refusal(host, address)
 
 

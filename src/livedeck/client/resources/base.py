@@ -167,7 +167,7 @@ def draft_of(kind: type[D], draft: D | None, fields: Mapping[str, Any]) -> D:
     if draft is None:
         return kind(**fields)
     if fields:
-        raise Invalid(_draft_name(kind), ", ".join(fields), "should be part of the draft, or replace it")
+        raise Invalid(_draft_name(kind), ", ".join(fields), "should be set in the draft, or given without a draft")
     return draft
 
 

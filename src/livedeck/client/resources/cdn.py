@@ -100,7 +100,7 @@ def _request(link: Secret | str, summary: str) -> Request:
     if not address.reveal():
         raise Misconfigured(f"{summary}: no address")
     if not is_https_or_loopback(address.reveal()):
-        raise Misconfigured(f"{summary}: {address} refused: http would send its signature unencrypted")
+        raise Misconfigured(f"{summary}: not fetched from {address}, because http would send its signature unencrypted")
     return Request("GET", "", summary, headers={"Accept": "*/*"}, signed_link=address)
 
 

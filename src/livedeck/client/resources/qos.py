@@ -194,7 +194,7 @@ class Qos(Resource):
         else:
             self._answers.forget(key)
         if samples.older:
-            self._transport.log_faults(summary, [f"only the newest {MAX_SAMPLES:,} samples of an answer are read"])
+            self._transport.log_faults(summary, [f"only the newest {MAX_SAMPLES:,} samples of a reply are read"])
         if samples.unreadable or samples.dropped:
             names = [*samples.unreadable, *(["time"] if samples.dropped else [])]
             self._transport.log_faults(summary, [f"samples whose {name} cannot be read" for name in names])
@@ -303,7 +303,7 @@ def _parse_samples(answered: list[object], summary: str, bits: float) -> QosSamp
     parts = [_parse_slice(kept[start : start + _SLICE], bits) for start in range(0, len(kept), _SLICE)]
     samples = parts[0] if len(parts) == 1 else _joined(parts, len(answered) - len(kept))
     if answered and not samples:  # an empty result would look like a stream without a signal
-        raise Unreadable(f"{summary}: the response is not as documented: no sample of {len(answered)} has a time")
+        raise Unreadable(f"{summary}: the response is not as documented, no time in any of {len(answered)} samples")
     return samples
 
 

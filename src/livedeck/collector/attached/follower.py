@@ -35,7 +35,7 @@ _GIVE_UP = 2
 _GONE, _TOO_MANY = 410, 429
 
 _PLACE = re.compile(r"[A-Za-z0-9_.-]{1,64}-[0-9]{1,18}")
-_REHEARSAL = "the collector follows a rehearsal; start with --follow-clock to keep it out of your history"
+_REHEARSAL = "the collector follows a rehearsal; start with --follow-clock to keep the rehearsal out of your history"
 _ITS_CLOCK = "the collector has its machine's time; leave --follow-clock out"
 
 _SPEED = re.compile(r"[0-9]{1,2}(\.[0-9]{1,6})?")  # of a rehearsal

@@ -44,4 +44,4 @@ class AttachedHistory(History):
             async with asyncio.timeout(_PATIENCE):
                 await self.link.post("/v1/audit", {name: values})
         except (CollectorError, TimeoutError) as error:
-            _log.warning("record not sent to the collector", record=name, reason=str(error))
+            _log.warning("could not send a record to the collector", record=name, reason=str(error))

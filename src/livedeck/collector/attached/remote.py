@@ -435,7 +435,7 @@ class Remote:
         try:
             await self._follower.fill(event_id)
         except (CollectorError, UnreadableSnapshotError) as error:
-            _log.warning("samples of the last hour not loaded", event_id=event_id, reason=str(error))
+            _log.warning("could not load the samples of the last hour", event_id=event_id, reason=str(error))
         else:
             self._changed.set()
 

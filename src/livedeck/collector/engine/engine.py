@@ -275,7 +275,7 @@ class Engine:
         try:
             await self._store.release()
         except SharedStoreError as error:
-            _log.warning("leases not given back: they will expire", why=str(error))
+            _log.warning("could not give back leases; they will expire", why=str(error))
 
     async def run(self) -> None:
         """Renew leases, publish and receive until cancelled."""
@@ -365,13 +365,13 @@ class Engine:
         if self._apart_since is None:
             self._apart_since = self._clock.now()
             self._has_news.set()
-            _log.warning("apart from the other collectors", why=why)
+            _log.warning("lost contact with the other collectors", why=why)
 
     def _be_together(self, work: str) -> None:
         self._reasons.pop(work, None)
         if self._apart_since is not None and not self._reasons:
             self._apart_since = None
-            _log.warning("together with the other collectors again", workers=len(self._workers))
+            _log.warning("in contact with the other collectors again", workers=len(self._workers))
 
     def _apply(self, held: Held) -> None:
         """Apply the result of a claim."""

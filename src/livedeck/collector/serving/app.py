@@ -239,12 +239,12 @@ _LAST_ROUND = 7_000_000_000_000
 
 _SAMPLES = Parameter(
     "samples",
-    "Number of samples of each event, the newest.",
+    "Number of newest samples of each event.",
     {"type": "integer", "minimum": 0, "maximum": MAX_SAMPLES, "default": wire.LISTED_SAMPLES},
 )
 _FROM = Parameter("from", "First time (epoch ms).", {"type": "integer", "minimum": 0, "maximum": _LAST, "default": 0})
 _TO = Parameter("to", "Last time (epoch ms).", {"type": "integer", "minimum": 0, "maximum": _LAST, "default": _LAST})
-_KIND = Parameter("kind", "Kind of alarm; all without it.", {"enum": ["", *ALARM_KINDS]})
+_KIND = Parameter("kind", "Kind of alarm; leave it out for all kinds.", {"enum": ["", *ALARM_KINDS]})
 _AFTER = "Id of a listing or change, after which the stream begins."
 
 PAGES: tuple[Endpoint[_Pages], ...] = (

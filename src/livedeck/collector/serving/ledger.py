@@ -146,9 +146,9 @@ def _read_or_begin(path: Path) -> dict[str, Use]:
     except FileNotFoundError:
         return {}
     except UsesError as error:
-        _log.warning("last uses of tokens reset", error=str(error))
+        _log.warning("could not read the last uses of tokens; beginning anew", error=str(error))
         return {}
 
 
 def _warn(error: OSError) -> None:
-    _log.warning("last uses of tokens not written", error=error.strerror)
+    _log.warning("could not write the last uses of tokens", error=error.strerror)

@@ -52,10 +52,10 @@ class _Past:
 
 _WORDS = {
     "columns": "Number of columns.",
-    "event_id": "Id of an event; all without it.",
-    "newest": "Maximum number of samples of each stream, the newest; -1 for all.",
-    "now": "Time at which the alarms are open.",
-    "since": "Begin; a time with its zone, or seconds since 1970 (server clock) for samples.",
+    "event_id": "Id of an event; leave it out for all events.",
+    "newest": "Maximum number of newest samples of each stream; -1 for all.",
+    "now": "Time at which the alarms were open.",
+    "since": "Beginning; a time with its zone, or seconds since 1970 (server clock) for samples.",
     "stream_id": "Id of a stream.",
     "streams": "Event id -> stream id.",
     "until": "End, in the form of `since`.",
