@@ -71,7 +71,7 @@ BLAME = {
     Trouble.STATUS: (Culprit.PLATFORM, "the network works: the platform answers 503"),
     Trouble.GATEWAY: (
         Culprit.PLATFORM,
-        "the platform, or a gateway before it, answers 503 with an error that is not in the platform's form",
+        "the platform, or a gateway in front of it, answers 503, not in the platform's error format",
     ),
     Trouble.PAGE: (Culprit.STRANGER, PLACE),
     Trouble.SHAPE: (Culprit.STRANGER, PLACE),

@@ -137,7 +137,7 @@ async def test_what_is_foreseen_of_samples_comes_with_that_sample_and_not_one_be
 async def test_a_fault_that_may_come_and_go_says_how_long_it_may_stay() -> None:
     stream = await watch([*signal(300, end=-20.0), *signal(10, audio=0.0)])
     ends = {alarm.key.kind: alarm.ends for alarm in stream.explained().open}
-    assert ends["AUDIO_LOST"] == "good samples for 10 s, up to 300 s if it comes and goes"
+    assert ends["AUDIO_LOST"] == "good samples for 10 s, up to 300 s if the fault comes and goes"
 
 
 async def test_an_event_off_air_is_not_judged_and_samples_of_it_are_not_called_due() -> None:

@@ -64,7 +64,7 @@ async def test_one_list_without_an_event_removes_nothing_and_a_second_one_does(d
         "two",
         Severity.CRITICAL,
     )
-    assert alarm.actual == "deleted, not known by whom, without a history"
+    assert alarm.actual == "deleted, by whom is unknown without a history"
     later = await one.until(one.clock.monotonic() + 90)
     assert [alarm.state for alarm in later.alarms] == [AlarmState.UNACKNOWLEDGED], "it is not back"
 
@@ -106,7 +106,7 @@ async def test_an_event_that_is_completed_while_on_air_is_told_as_that(deck: Rai
     assert banner(snapshot).startswith("● Morning show was completed while on air, seen at 12:00:1")
     (alarm,) = snapshot.alarms
     assert (alarm.kind, alarm.severity) == ("ENDED_ON_AIR", Severity.WARNING)
-    assert alarm.actual == "completed while its encoder was sending, not known by whom, without a history"
+    assert alarm.actual == "completed while its encoder was sending, by whom is unknown without a history"
     assert banner(await one.until(90)) == ""
 
 

@@ -418,7 +418,7 @@ def test_all_of_the_only_host_may_be_the_way_to_it() -> None:
 def test_all_of_two_hosts_are_this_machine_s_way_out() -> None:
     board = played("abcdefghi", of_two)
     assert {*board.shown()} == {(DECK, "PROBE_BLIND")}
-    assert "9 of 9 playlists on 2 hosts fail: this machine's way out, or several CDNs" in board.shown().values()
+    assert "9 of 9 playlists on 2 hosts fail: this machine's way to them, or several CDNs" in board.shown().values()
 
 
 @pytest.mark.parametrize("link", [ConnectionState.FAILING, ConnectionState.BLIND])

@@ -199,7 +199,7 @@ TABLE = '[events."one"]'
         (DecidingLimit("low_video", "0.7", ("events", "one", "low_video")), [f"Or in the settings, in {TABLE}:"]),
         (
             DecidingLimit("content", "slides", ("events", "one", "content")),
-            [f"Or in the settings, in {TABLE}, in place of its content:"],
+            [f"Or in the settings, in {TABLE}, in place of its line `content`:"],
         ),
     ],
 )

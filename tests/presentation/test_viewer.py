@@ -180,7 +180,7 @@ def test_without_a_picture_the_peaks_are_taken_away_a_minute_after_their_end(
         (seen(image="", luma=12.0), ["moves, dark"]),
         (seen(image="", picture=Picture.UNKNOWN), ["picture unknown"]),
         (seen(source=Source.ENCRYPTED, image=""), ["encrypted, picture not judged"]),
-        (seen(source=Source.PLAYER_PAGE, image=""), ["a player page, no playlist"]),
+        (seen(source=Source.PLAYER_PAGE, image=""), ["a player page, not a playlist"]),
         (seen(ViewerState()), ["no playlist address"]),
         (seen(ViewerState(source=Source.PLAYLIST)), ["not asked yet"]),
     ],

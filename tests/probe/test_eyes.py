@@ -312,7 +312,7 @@ async def test_looks_at_one_time_are_answered_each_with_its_own(eyes: Eyes) -> N
 def test_a_deck_without_av_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusal() == ""
     monkeypatch.setattr(eyes_module, "find_spec", lambda _: None)
-    assert refusal().endswith("the package av is missing: pip install '.[media]' in the checkout")
+    assert refusal().endswith("without the package av: pip install '.[media]' in the checkout")
 
 
 def test_the_deck_itself_never_loads_a_decoder() -> None:

@@ -143,7 +143,7 @@ def test_sound_apart_is_that_of_its_own_segment_alone() -> None:
     found = replace(playing(0, 10, sight=picture, sound_sight=Sight(sound=Sound.HEARD, loudness=-20.0)), rungs=rungs)
     viewer = after(found).viewer
     assert (viewer.picture, viewer.sound, viewer.loudness) == (Picture.MOVES, Sound.HEARD, -20.0)
-    without_picture = Sight(sound=Sound.HEARD, error="picture unknown: the segment has none")
+    without_picture = Sight(sound=Sound.HEARD, error="picture unknown: the segment has no picture")
     assert after(replace(found, sound_sight=without_picture)).viewer.error == ""
     not_asked = replace(playing(10, 15, sight=picture), rungs=rungs)
     viewer = after(found, not_asked).viewer

@@ -190,7 +190,7 @@ def test_the_advice_for_a_table_of_the_workspace_makes_a_sound_file(tmp_path: Pa
     advised = [problem for problem in problems(tmp_path, scenario) if places([problem]) == {name}]
     assert len(advised) == (name != "shapes")
     for problem in advised:
-        advice = re.search(r"write (\[.*\])(; it replaces a line workspace = )?", problem)
+        advice = re.search(r"write (\[.*\])(, and leave out a line workspace = )?", problem)
         assert advice is not None
         heading = WORKSPACE[name].partition("\n")[0]
         scenario = scenario.replace(heading, advice[1].replace("NAME", "share"))

@@ -283,7 +283,7 @@ async def test_notice_and_keys_say_until_when_an_acknowledgement_can_be_taken_ba
         await stage.act("alarm.ack")
         await stage.until(lambda: bool(answered(stage)))
         await stage.until(lambda: " until 21:19:07Z" in repainted(stage).replace(stage.last_notice(), ""))
-        assert "; u takes it back, for at most 5 min" in stage.last_notice()
+        assert "; u takes it back within 5 min" in stage.last_notice()
         for worker in stage.deck.workers:
             if worker.name == "monitor":
                 worker.cancel()

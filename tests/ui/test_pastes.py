@@ -115,9 +115,9 @@ async def test_a_form_and_a_prompt_say_why_a_paste_was_refused() -> None:
         stage.choose("Morning service")
         await stage.act("event.edit")
         await stage.enter("one\ntwo\nthree")
-        assert "✖ 3 lines pasted, one fits: nothing changed" in stage.text()
+        assert "✖ 3 lines pasted, only one fits: nothing changed" in stage.text()
         await stage.press("escape", "escape")
         await stage.act("view.filter")
         await stage.enter("one\ntwo")
-        assert "✖ 2 lines pasted, one fits: nothing changed" in stage.text()
+        assert "✖ 2 lines pasted, only one fits: nothing changed" in stage.text()
         assert not stage.writes

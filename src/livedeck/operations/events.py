@@ -478,7 +478,7 @@ class CompleteEvent(FieldOperation[EventView], EventOperation):
 
     def effect(self, current: EventView, /) -> str:
         if current.is_on_air:
-            return "Ingest stops, viewers are cut off, the recording closes. It cannot be resumed."
+            return "Ingest stops, viewers are cut off, the recording closes. The event cannot be resumed."
         if self.is_so(current):
             return f"Its stream has already ended; {self.no_evidence}. {_ENDS_FOR_GOOD}"
         return _ENDS_FOR_GOOD

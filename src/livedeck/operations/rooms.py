@@ -290,7 +290,7 @@ class EditRelay(EditOperation[RelayProfile]):
             (self.effect(current), StyleRole.TEXT),
             *change_lines(self.changes),
             *self._service_change(current),
-            ("It applies when somebody next starts the relay inside the room.", StyleRole.TEXT),
+            ("The change applies at the next start of the relay in the room.", StyleRole.TEXT),
         )
         return Confirmation(f'Save "{display_name(current)[:60]}"?', lines, "Save")
 

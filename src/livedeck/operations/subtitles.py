@@ -235,7 +235,7 @@ class DeleteSubtitle(DeleteOperation[Subtitle], SubtitleOperation):
     help = "Delete the track for good"
 
     def effect(self, _current: Subtitle, /) -> str:
-        return "The track and its file are deleted for good. Viewers lose it at once."
+        return "The track and its file are deleted for good. Viewers lose the subtitles at once."
 
     async def send(self, context: SendContext[Subtitle], /) -> None:
         await context.api.subtitles.delete(self.video.id, self.extra.id)

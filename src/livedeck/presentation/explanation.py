@@ -140,7 +140,7 @@ def _camera_settings(explanation: Explanation, file: str) -> list[str]:
     line = f'content = "{Content.CAMERA}"'
     if not (owned or explanation.kind):
         return [f"Or in {file}:", table, line]
-    return [f"Or in {file}, in {table}{', in place of its content' if 'content' in owned else ''}:", line]
+    return [f"Or in {file}, in {table}{', in place of its line `content`' if 'content' in owned else ''}:", line]
 
 
 _NOT_OF_CAMERA = (

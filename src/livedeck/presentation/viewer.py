@@ -273,7 +273,7 @@ def picture_words(state: EventState) -> str:
         return "no playlist address"
     if not viewer.source.is_probed:
         return (
-            "a player page, no playlist"
+            "a player page, not a playlist"
             if viewer.source is Source.PLAYER_PAGE
             else f"{viewer.source.value}: not judged"
         )

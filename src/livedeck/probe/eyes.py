@@ -50,7 +50,7 @@ def refusal() -> str:
     if sys.platform == "win32":
         return "pictures and sounds are not judged on Windows, which cannot confine a decoder"
     if not find_spec("av"):
-        return "pictures and sounds are not judged: the package av is missing: pip install '.[media]' in the checkout"
+        return "pictures and sounds are not judged without the package av: pip install '.[media]' in the checkout"
     return ""
 
 
@@ -198,7 +198,7 @@ _FAULTS = {
 _UNSEEN = {
     eye.SEEN: "",
     eye.UNFAMILIAR: "not judged: a codec of the segment is not known",
-    eye.PICTURELESS: "picture unknown: the segment has none",
+    eye.PICTURELESS: "picture unknown: the segment has no picture",
     eye.KEYLESS: "picture unknown: no key frame of the segment can be decoded alone",
 }
 """Reasons why the picture of a segment is not known, in words."""

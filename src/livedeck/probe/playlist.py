@@ -126,7 +126,7 @@ def read_playlist(body: bytes, address: str) -> Master | Media:
         if _DASH.search(begin):
             raise Unusable("DASH: not judged", Source.DASH)
         if _PAGE.search(begin):
-            raise Unusable("a player page, not a playlist: set one for this event", Source.PLAYER_PAGE)
+            raise Unusable("a player page, not a playlist: set a playlist for this event", Source.PLAYER_PAGE)
         raise Unusable("not a playlist: it does not begin with #EXTM3U")
     try:
         import m3u8

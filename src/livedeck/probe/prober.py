@@ -28,7 +28,7 @@ from livedeck.probe.playlist import is_installed
 from livedeck.probe.rounds import Memory, begin, step
 from livedeck.text.secrets import register_address
 
-NOT_INSTALLED = "not probed: the package m3u8 is missing: pip install '.[probe]' in the checkout"
+NOT_INSTALLED = "not probed without the package m3u8: pip install '.[probe]' in the checkout"
 """Reason why no event is probed without the extra."""
 
 PAGE_INTERVAL = 60.0

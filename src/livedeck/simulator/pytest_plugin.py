@@ -130,7 +130,7 @@ def _set_up(platform: Platform, arguments: Mapping[str, Any], workspace: str) ->
     if "scenario" in arguments:
         attempt("scenario", platform.scenario.play, arguments["scenario"], seed=seed)
         if "workspace" in arguments:
-            problems.append("workspace: the scenario has a workspace of its own")
+            problems.append("workspace: leave it out, because the scenario has a workspace of its own")
     elif arguments.keys() & {"workspace", "seed", "start"}:
         attempt("workspace", platform.serve, arguments.get("workspace", workspace), seed=seed)
     for position, fault in enumerate(arguments.get("faults", ())):

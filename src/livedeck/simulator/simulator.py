@@ -95,7 +95,7 @@ class Simulator:
         endpoints, wire = api.endpoints(meet_segment), wire or Wire()
         wire.check()
         if snapshot is not None and (scenario, workspace) != (None, None):
-            raise SimulatorError("a snapshot brings its own workspace and scenario: give none besides")
+            raise SimulatorError("a snapshot brings its own workspace and scenario: leave both out")
         loaded = None if scenario is None else _load(scenario)
         template = None if workspace is None else _read_workspace(workspace)
         data = data and data.resolve()  # a link and its target are one file, with one lock and one folder
@@ -166,9 +166,9 @@ class Simulator:
             if not force:
                 given = "workspace" if scenario is None else "scenario"
                 raise SimulatorError(
-                    f"the data file keeps a workspace, and {'another one' if scenario is None else 'a scenario'} would "
-                    f"replace it: give a new data file, leave the {given} out to continue with the kept workspace, or "
-                    "add --force to replace it"
+                    "the data file keeps a workspace, which "
+                    f"{'another one' if scenario is None else 'a scenario'} would replace. Give a new data file, leave "
+                    f"the {given} out to continue with the kept workspace, or add --force to replace it"
                 )
             seed = scenario.seed if seed is None and scenario is not None else seed
             self._make(world.workspaces(), world.seed() if seed is None else seed, template, scenario)

@@ -29,19 +29,19 @@ def diagnose_incident(
     members = [event for event in on_air if event.id in incident.affects]
     others = [event for event in on_air if event.id not in incident.affects]
     if name := _common_restream(incident, case):
-        cause = f"Each failed restream is named {name}: the other platform, or the line to it."
+        cause = f"Each failed restream is named {name}: the fault is at that platform, or on the line to it."
         advice = f"Call the support of {name}. Its page shows whether the stream arrives; the events here go on."
     elif not others:
-        cause = "Every event on air failed: the platform, or a line that all encoders use."
+        cause = "Every event on air failed: the fault is at the platform, or on a line that all encoders use."
         advice = "Check the platform's status page; call its support before you change encoders."
     elif host := _common_host(members, others):
-        cause = f"Each failed event sends to {host}, and no other event on air does: that address, or the line to it."
+        cause = f"All failed events, and no others on air, send to {host}: the fault is there, or on the line to it."
         advice = f"Call the platform's support and name {host} before you change encoders."
     elif project := _common({_project(event) for event in members}, {_project(event) for event in others}):
-        cause = f"Each failed event is in project {project}, and no other event on air is: perhaps its site or line."
+        cause = f"All failed events, and no others on air, are in project {project}: its site or line may fail."
         advice = f"Call the site of project {project}; the platform serves the other events."
     else:
-        cause = "Unknown: the failed events share no ingest address or project that the other events on air lack."
+        cause = "Unknown: no ingest address or project separates the failed events from the others on air."
         advice = "Ask two sites what they share (line, power, encoder); check the platform's status page."
     return Diagnosis(cause, _viewers_of(members) or general.viewers, advice)
 

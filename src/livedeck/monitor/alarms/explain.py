@@ -132,7 +132,7 @@ def _open(alarm: Alarm, judged: Judged | None, skew: timedelta) -> OpenAlarm:
     ends = claim.ends if claim else ""
     if kind and isinstance(kind.detector, SampleDetector) and judged:
         ends = f"good samples for {kind.detector.hold_time(judged.thresholds).off:.0f} s"
-        ends += f", up to {MOST_QUIET:.0f} s if it comes and goes" if kind.detector.duty else ""
+        ends += f", up to {MOST_QUIET:.0f} s if the fault comes and goes" if kind.detector.duty else ""
     return OpenAlarm(alarm.key, alarm.severity, alarm.state, alarm.since + skew, alarm.actual, alarm.expected, ends)
 
 

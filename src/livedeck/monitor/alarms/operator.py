@@ -192,4 +192,4 @@ def _after_minutes(now: datetime, minutes: float) -> datetime:
     try:
         return now + timedelta(minutes=minutes)
     except OverflowError:
-        raise AlarmRefused("Shelve for fewer minutes, or take it out of service.") from None
+        raise AlarmRefused("Shelve for fewer minutes, or take the alarm out of service.") from None

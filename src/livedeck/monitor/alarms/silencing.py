@@ -209,7 +209,7 @@ def silence_of_draft(draft: SilenceDraft, states: Iterable[EventState], now: dat
     )
     if silence.takes_everything and not draft.is_everything:
         raise AlarmRefused(
-            "It would match everything: add a condition, or say that you mean everything (--everything)."
+            "The silence would match everything: add a condition, or say that you mean everything (--everything)."
         )
     _refuse_long_on_air(silence, states, now)
     return silence
@@ -259,7 +259,7 @@ def _running(silences: Silences, silence_id: str, now: datetime) -> Silence:
     if not found:
         raise SilenceGone(f"no silence {safe(silence_id, 60)} runs or is planned")
     if len(found) > 1:
-        raise AlarmRefused(f"{safe(silence_id, 60)} is the beginning of {len(found)} silences: write more of it")
+        raise AlarmRefused(f"{safe(silence_id, 60)} is the beginning of {len(found)} silences: write more of the id")
     return found[0]
 
 
@@ -271,8 +271,8 @@ def _refuse_long_on_air(silence: Silence, states: Iterable[EventState], now: dat
     if covered:
         events = "an event" if len(covered) == 1 else f"{len(covered)} events"
         raise AlarmRefused(
-            f"It covers {events} on air ({_named(covered)}): silence for at most "
-            f"{MOST_ON_AIR.total_seconds() / 3600:.0f} h, and extend it later."
+            f"The silence covers {events} on air ({_named(covered)}): make it at most "
+            f"{MOST_ON_AIR.total_seconds() / 3600:.0f} h long, and extend it later."
         )
 
 

@@ -293,7 +293,7 @@ _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
         Sight.FAULT: (Culprit.PLATFORM, "the network works: the platform answers {answer}"),
         Sight.GATEWAY: (
             Culprit.PLATFORM,
-            "the platform, or a gateway before it, answers {status} with an error that is not in the platform's form",
+            "the platform, or a gateway in front of it, answers {status}, not in the platform's error format",
         ),
         Sight.UNREADABLE: (Culprit.PLATFORM, "the network works: the platform answers, but not as documented"),
         Sight.CACHED: (Culprit.STRANGER, "a cache answers in the platform's place"),

@@ -38,25 +38,25 @@ def _of_rounds(needs: str, ends: str, count: str = "two") -> Claim:
 CLAIMS: Mapping[str, Claim] = MappingProxyType(
     {
         "NO_INGEST": Claim(
-            "a live stream, two good replies without a sample, 4 s apart or more, with every planned poll between "
-            "them, and no sample of the stream in the history",
+            "a live stream; no sample of it in the history; and two good replies without a sample, at least 4 s apart, "
+            "between which no planned poll is missing",
             "no sample yet, polled for 6 s",
             "samples for 10 s",
         ),
         "RECONNECTING": Claim(
-            "two good replies without a new sample, dated 4 s apart or more; the newest sample is too old for this "
-            "stream's delay; and a reply about the event, read 4 s after that sample or later, in which it is not "
-            "completed, or 30 s without one",
+            "two good replies without a new sample, dated at least 4 s apart; a newest sample that is too old for this "
+            "stream's delay; and a reply about the event, read at least 4 s after that sample, that shows it not "
+            "completed. If no such reply comes in 30 s, the others are enough",
             "late or gone: known in 8 s",
             "newer samples for 10 s",
         ),
-        "DROPOUTS": _of_samples("gaps between them for too much of the time"),
+        "DROPOUTS": _of_samples("gaps between the samples for too much of the time"),
         "BLACKOUT": _of_samples("no picture: hardly any video rate, or no frames"),
         "PICTURE_STILL": _of_samples("a rate below a tenth of the usual while all frames come"),
         "VIDEO_LOW": _of_samples("a rate below the usual"),
         "VIDEO_STARVED": _of_samples("a rate far below the usual"),
-        "VIDEO_BELOW_PRESET": _of_samples("a rate below what its presets need"),
-        "VIDEO_DECAY": _of_samples("a constant rate below its best"),
+        "VIDEO_BELOW_PRESET": _of_samples("a rate below the need of the event's presets"),
+        "VIDEO_DECAY": _of_samples("a constant rate that fell slowly from its best two minutes"),
         "BITRATE_UNSTABLE": _of_samples("dips of a constant rate"),
         "PROFILE_CHANGE": _of_samples("a rate that changed and stayed at its new level"),
         "FPS_COLLAPSE": _of_samples("a frame rate far below the usual"),
@@ -67,12 +67,12 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "KEYFRAME_SEVERE": _of_samples("status 4"),
         "KEYFRAME_DRIFT": _of_samples("status 3 or 4"),
         "PACKET_LOSS": _of_samples("status 5"),
-        "UNKNOWN_STATUS": _of_samples("a status that the document does not name"),
+        "UNKNOWN_STATUS": _of_samples("a status that the API documentation does not name"),
         "UNKNOWN_DATA": _of_samples("fields without a value"),
         "FUTURE_SAMPLES": Claim("a good reply with samples dated in the future", "", "a reply without them"),
         "METRICS_LATE": Claim("three late deliveries in a row of this stream", "", "a delivery that is not late"),
         "LATE_START": Claim(
-            "a planned start, and a reply about samples since the last stop of this process",
+            "a planned start; and a reply about samples, received after the last stop of this process",
             "",
             "the first samples, or 6 h after the start",
         ),
@@ -82,15 +82,16 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "good lists in which the restream is connected for 30 s",
         ),
         "ENDED_ON_AIR": Claim(
-            "gone: no new sample, and two whole lists and two replies to requests by id that lack the event. "
-            "Otherwise: the event, as read again, with its stream finished, removed or replaced",
+            "For a gone event: no new sample, and the event missing from two whole lists and from two replies to "
+            "requests by id. For any other event: a new read that shows its stream finished, removed or replaced",
             "≠ unlisted",
-            "an acknowledgement. For a gone event also the event in a list, or a good reply by its id; for any other "
-            "event also a stream on air, or 10 min. An info ends after a minute",
+            "an acknowledgement. For a gone event also: the event in a list, or a good reply by its id. For any other "
+            "event also: a stream on air, or 10 min. An info ends after a minute",
         ),
         "QOS_STALE": Claim(
-            "20 watched seconds of failed polls while other calls succeed; 60 s if three events, or 20 % of the "
-            "other calls, fail with 5xx or without a reply; never by 429. Or new samples whose time stands still",
+            "20 watched seconds of failed polls while other calls succeed. 60 s if three events, or 20 % of the "
+            "other calls, fail with 5xx or without a reply. Status 429 does not count. "
+            "Or new samples whose time stands still",
             "no reply for 12 s",
             "a good reply",
         ),
@@ -133,7 +134,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         ),
         "ENGINE_APART": Claim("a failed exchange with the shared Redis", "", "an exchange that succeeds"),
         "COLLECTOR_LOST": Claim(
-            "no claim of a lease for so long that its leases expired, and no sign-off",
+            "no claim of a lease for so long that the collector's leases expired, and no sign-off",
             "",
             "the collector is back, or an hour has passed",
         ),
@@ -142,14 +143,20 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         ),
         "VIEWER_STALLED": _of_rounds("no new segment, or a playlist that has ended", "the newest segment is new"),
         "VIEWER_SEGMENTS": Claim(
-            "a segment that the playlist lists and its host does not serve whole",
+            "a segment that the playlist lists, but its host does not serve whole",
             "",
-            "two rounds of the probe without one",
+            "two rounds of the probe without such a segment",
         ),
-        "VIEWER_SLOW": _of_rounds("segments that take most of their length to fetch, on no other host", "they do not"),
-        "VIEWER_RUNGS": _of_rounds("a rendition that is missing, or far behind another", "all are near", "three"),
+        "VIEWER_SLOW": _of_rounds(
+            "segments that take most of their length to fetch, while other hosts are not slow", "segments come faster"
+        ),
+        "VIEWER_RUNGS": _of_rounds(
+            "a rendition that is missing, or far behind another", "no rendition is missing or far behind", "three"
+        ),
         "VIEWER_LATE": _of_rounds(
-            "a latency by the dates of the playlist, not falling, and no clock skew", "it is below the limit", "three"
+            "a latency over the limit, by the dates of the playlist, that is not falling; and no clock skew",
+            "the latency is below the limit",
+            "three",
         ),
         "VIEWER_BLACK": _of_rounds("a decoded segment that is black for 20 s", "the picture is not black"),
         "VIEWER_FROZEN": _of_rounds("a decoded segment that does not move for 60 s", "the picture moves"),
@@ -157,10 +164,10 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "CDN": Claim(
             "faults of viewers that began together on enough events of one host, while the API answers",
             "",
-            "faults on fewer than two of its events, or on fewer than half of those that a new incident needs",
+            "faults on fewer than two of its events, or on fewer than half as many as a new incident needs",
         ),
         "PROBE_BLIND": Claim(
-            "three playlists or more on two hosts or more, none of which plays, while the API answers; or a fault of "
+            "no playlist that plays (of at least three, on at least two hosts) while the API answers; or a fault of "
             "the probe itself",
             "",
             "a playlist that plays",
@@ -168,7 +175,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "PLATFORM": Claim(
             "faults that began together on enough inputs",
             "",
-            "faults on fewer than two inputs, or on fewer than half of those that a new incident needs",
+            "faults on fewer than two inputs, or on fewer than half as many as a new incident needs",
         ),
     }
 )

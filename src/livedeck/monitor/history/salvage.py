@@ -66,7 +66,7 @@ WORDS = {
 """Table -> words for its rows in the result."""
 
 _EMPTY = "the file is empty: its former contents are unknown"
-_FOREIGN = "no part of a history was found: a file of another kind, or damaged beyond reading"
+_FOREIGN = "no part of a history was found: the file is of another kind, or damaged beyond reading"
 _UNSEEN = "a changed value in a saved row cannot be detected"
 
 _BEFORE_OTHERS = ("event", "stream", "answer", "silence", "viewer_round", "alarm", "journal", "learnt")

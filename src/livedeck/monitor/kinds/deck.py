@@ -62,7 +62,7 @@ def _observe_probe(case: DeckCase, thresholds: Thresholds) -> Observation | None
     if way is not Way.OWN_WAY:
         return None
     hosts = f"{playlists.asked} of {playlists.asked} playlists on {len(playlists.hosts)} hosts fail"
-    return Observation(f"{hosts}: this machine's way out, or several CDNs", "playlists that play")
+    return Observation(f"{hosts}: this machine's way to them, or several CDNs", "playlists that play")
 
 
 def _observe_unauthorized(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
@@ -446,7 +446,7 @@ DECK_KINDS = (
         diagnosis=Diagnosis(
             cause="A notification target refuses messages or does not respond, or its address or secret has changed.",
             viewers="No effect, but people are not notified of faults.",
-            advice="Watch the alarms here; fix the target (`livedeck notify list`), then `livedeck notify dead retry`.",
+            advice="Watch the alarms here; fix the target (`livedeck notify list`); run `livedeck notify dead retry`.",
         ),
     ),
     AlarmKind(
@@ -510,7 +510,7 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="This machine's way out fails, several CDNs do, or the probe cannot decode pictures.",
+            cause="This machine's way to the CDNs fails, several CDNs fail, or the probe cannot decode pictures.",
             viewers="Unknown: viewers elsewhere may get every programme.",
             advice="Play an event on another network; check this machine's proxy and firewall.",
         ),
@@ -525,7 +525,7 @@ DECK_KINDS = (
         explained_by=(),
         diagnosis=Diagnosis(
             cause="A host of playlists fails for many events: the CDN, or the way to it from here.",
-            viewers="No picture, or one that stops, for every viewer of that host.",
+            viewers="No picture, or a picture that stops, for every viewer of that host.",
             advice="Play one of the events on another network; then call the CDN's support with the host.",
         ),
     ),

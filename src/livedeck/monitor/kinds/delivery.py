@@ -286,7 +286,7 @@ DELIVERY_KINDS = (
         diagnosis=Diagnosis(
             cause="Fields are missing from the platform's samples.",
             viewers="Unknown: the values are not measured.",
-            advice="Watch the picture itself; report it to the platform.",
+            advice="Watch the picture itself; report the missing fields to the platform.",
         ),
     ),
     AlarmKind(
@@ -300,7 +300,7 @@ DELIVERY_KINDS = (
         diagnosis=Diagnosis(
             cause="The platform dates samples in the future: one of its clocks is wrong.",
             viewers="No effect.",
-            advice="Report it to the platform; the other samples are valid.",
+            advice="Report the wrong dates to the platform; the other samples are valid.",
         ),
     ),
 )

@@ -141,7 +141,7 @@ def is_of_gone_event(alarm: Alarm) -> bool:
 
 def _observe_end(ended: EndedEvent, thresholds: Thresholds) -> Observation:
     """Report an event that ended while it was on air; an info if a person requested the end here."""
-    by = "not by a deck or command of this history" if ended.by == "" else "not known by whom, without a history"
+    by = "not by a deck or command of this history" if ended.by == "" else "by whom is unknown without a history"
     is_completed = ended.way in {EndWay.COMPLETED, EndWay.REPLACED}
     severity = thresholds.ended_by_another if is_completed else Severity.CRITICAL
     return Observation(

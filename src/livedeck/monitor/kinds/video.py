@@ -361,7 +361,7 @@ VIDEO_KINDS = (
         diagnosis=Diagnosis(
             cause="The encoder sends every frame, but nothing moves: a frozen or black source, or a slate.",
             viewers="A picture that stands still or is black.",
-            advice="Look at the picture. A slate: make it the baseline; slides or a still camera: set the content.",
+            advice="Look at the picture. For a slate, set the baseline; for slides or a still camera, set the content.",
         ),
     ),
     AlarmKind(

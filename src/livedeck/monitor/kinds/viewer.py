@@ -137,7 +137,7 @@ def _judge_rungs(look: Look, _thresholds: Thresholds) -> Mark:
         names = ", ".join(f"{preset}p" for preset in sorted(lacking))
         return Mark(Level.BAD, _here(state, f"{names} missing"), "a rendition for each preset")
     if state.apart:
-        return Mark(Level.BAD, _here(state, "; ".join(state.apart)), "renditions that are together")
+        return Mark(Level.BAD, _here(state, "; ".join(state.apart)), "renditions close to each other")
     return _GOOD
 
 
@@ -275,7 +275,7 @@ VIEWER_KINDS = (
         _UNSEEN,
         Diagnosis(
             cause="The playlist lists segments that the host does not serve, or serves damaged.",
-            viewers="Short jumps; at many of them players stop.",
+            viewers="Short jumps; players stop if many segments are missing.",
             advice=_DOWNSTREAM,
         ),
         shared=True,
@@ -307,7 +307,7 @@ VIEWER_KINDS = (
         _UNSEEN,
         Diagnosis(
             cause="Packager or CDN is far behind the encoder, or a clock is wrong.",
-            viewers="The programme plays late; chat and picture do not fit.",
+            viewers="The programme plays late; chat and picture do not match.",
             advice="Check the latency setting of the event; then call the platform's support.",
         ),
     ),

@@ -77,7 +77,9 @@ class Matcher(Record):
         match = _MATCHER.fullmatch(text.strip())
         fields = [*MatchField]
         if match is None or match["field"].lower() not in fields:
-            raise ValueError(f"{text!r} is not a condition; write FIELD=VALUE, with {', '.join(fields)} and = != ~ !~")
+            raise ValueError(
+                f"{text!r} is not a condition; write FIELD=VALUE. Fields: {', '.join(fields)}. Comparisons: = != ~ !~"
+            )
         return cls.of(MatchField(match["field"].lower()), MatchOp(match["op"]), match["value"])
 
     @classmethod

@@ -172,7 +172,7 @@ class Thresholds(Record, kw_only=True):
         2.0
     )
     missed_margin_intervals: Annotated[
-        float, Limit("cadences", "also added, because the next sample is due one cadence later")
+        float, Limit("cadences", "added to that delay as well, because the next sample is due one cadence later")
     ] = 1.5
     missed_most: Annotated[
         float, Limit("s", "after this long without samples an encoder counts as lost, however slow the delivery is")
@@ -200,7 +200,9 @@ class Thresholds(Record, kw_only=True):
     unanswered: Annotated[
         float, Limit("s", "polls of an event must fail for this long, because one or two failures may be chance")
     ] = 20.0
-    unanswered_poor: Annotated[float, Limit("s", "the same on a poor link, where more polls fail by chance")] = 60.0
+    unanswered_poor: Annotated[
+        float, Limit("s", "the same as `unanswered`, for a poor link, where more polls fail by chance")
+    ] = 60.0
     alike_events: Annotated[
         int, Limit("events", "if this many events fail with 5xx or get no reply, none of them is the cause")
     ] = 3
@@ -436,7 +438,7 @@ class Thresholds(Record, kw_only=True):
     low_video_sure: Annotated[
         float, Limit("share of the usual rate", "a rate below this is low if there are two witnesses")
     ] = 0.85
-    low_hold: Annotated[Hold, Limit("samples, s", "a quiet scene ends sooner")] = Hold(3, 15.0, 20.0)
+    low_hold: Annotated[Hold, Limit("samples, s", "a quiet scene ends sooner than this")] = Hold(3, 15.0, 20.0)
     ragged_hold: Annotated[
         Hold, Limit("samples, s", "an unsteady low rate without a witness is a fault after this time")
     ] = Hold(6, 28.0, 20.0)
@@ -538,9 +540,9 @@ class Thresholds(Record, kw_only=True):
     loss_share: Annotated[Share, Limit("samples", "one sample may be chance; three of six mean a broken path")] = Share(
         3, 6
     )
-    loss_share_long: Annotated[Share, Limit("samples", "the same for loss that is less frequent and lasts longer")] = (
-        Share(4, 15)
-    )
+    loss_share_long: Annotated[
+        Share, Limit("samples", "the same as `loss_share`, for loss that is less frequent but lasts longer")
+    ] = Share(4, 15)
     slow_cadence: Annotated[
         float, Limit("s", "from this cadence on one sample covers many seconds, so `loss_hits_slow` applies")
     ] = 10.0
@@ -555,7 +557,7 @@ class Thresholds(Record, kw_only=True):
         Share(2, 6)
     )
     loss_witness_long: Annotated[
-        Share, Limit("samples", "the same for loss that is less frequent and lasts longer")
+        Share, Limit("samples", "the same as `loss_witness`, for loss that is less frequent but lasts longer")
     ] = Share(3, 15)
     change_hold: Annotated[Hold, Limit("samples, s", "PROFILE_CHANGE is shown for a minute")] = Hold(1, 0.0, 60.0)
     missing_hold: Annotated[Hold, Limit("samples, s", "a single incomplete sample may be chance")] = Hold(1, 10.0, 10.0)
@@ -581,20 +583,28 @@ class Thresholds(Record, kw_only=True):
         int, Limit("rounds", "VIEWER_GONE, VIEWER_STALLED and VIEWER_SLOW need this many bad rounds in a row")
     ] = 2
     viewer_rounds_long: Annotated[
-        int, Limit("rounds", "VIEWER_RUNGS and VIEWER_LATE need more, because renditions may start one by one")
+        int, Limit("rounds", "VIEWER_RUNGS and VIEWER_LATE need this many, because renditions may start one by one")
     ] = 3
     viewer_clear: Annotated[int, Limit("rounds", "good rounds in a row that clear an alarm about viewers")] = 2
     viewer_missing: Annotated[
         int, Limit("segments in 60 s", "VIEWER_SEGMENTS is a warning from here on; players skip a single segment")
     ] = 2
     viewer_missing_critical: Annotated[
-        float, Limit("share of the segments in 60 s", "VIEWER_SEGMENTS is critical: players stop at so many holes")
+        float,
+        Limit(
+            "share of the segments in 60 s", "VIEWER_SEGMENTS is critical from here on; players stop at so many holes"
+        ),
     ] = 0.2
     viewer_slow: Annotated[
-        float, Limit("s for 1 s of media", "players need the rest of the time to fill their buffer again")
+        float,
+        Limit(
+            "s for 1 s of media", "a longer fetch is slow: players need the rest of the second to refill their buffer"
+        ),
     ] = 0.8
     viewer_late: Annotated[float, Limit("s", "VIEWER_LATE: the playlist is this far behind the encoder")] = 30.0
-    viewer_late_reduced: Annotated[float, Limit("s", "the same for an event with reduced latency")] = 10.0
+    viewer_late_reduced: Annotated[
+        float, Limit("s", "the same as `viewer_late`, for an event with reduced latency")
+    ] = 10.0
     viewer_blank: Annotated[
         float, Limit("s", "a black picture or silence raises an alarm after this time; a fade or a pause is shorter")
     ] = 20.0

@@ -166,7 +166,7 @@ def _rename_fields(draft: Document) -> Document:
     """Return the draft with the event's own field names."""
     for alias, name in _FIELD_NAMES.items():
         if alias in draft and name in draft:
-            raise invalid((alias, f"must be left out where {name} is given"))
+            raise invalid((alias, f"must be left out if {name} is given"))
     return {_FIELD_NAMES.get(name, name): value for name, value in draft.items()}
 
 

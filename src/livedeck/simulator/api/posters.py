@@ -43,8 +43,8 @@ class PosterUpload(Parameters):
     """Headers of the upload."""
 
     url: WebAddress = Field(alias="X-Poster-URL")
-    video_id: Uuid = Field(alias="X-Video-ID", default=UNSET, description="a UUID; must be given unless X-Event-ID is")
-    event_id: Uuid = Field(alias="X-Event-ID", default=UNSET, description="a UUID; instead of X-Video-ID")
+    video_id: Uuid = Field(alias="X-Video-ID", default=UNSET, description="a UUID; required unless X-Event-ID is given")
+    event_id: Uuid = Field(alias="X-Event-ID", default=UNSET, description="a UUID; left out if X-Video-ID is given")
 
 
 class PosterList(ListQuery):
@@ -116,7 +116,7 @@ async def upload_poster(request: ApiRequest[PosterUpload]) -> Response:
     """
     headers, world = request.headers(), request.world
     if len(headers.model_fields_set & {"video_id", "event_id"}) != 1:
-        raise invalid(("X-Video-ID", "must be given unless X-Event-ID is"))
+        raise invalid(("X-Video-ID", "must be given unless X-Event-ID is given"))
     event = find_event(request, headers.event_id) if "event_id" in headers.model_fields_set else None
     media = event or find_video(request, headers.video_id)
     with world.store.transaction():

@@ -349,7 +349,9 @@ def _lock(path: Path) -> int:
         holder = os.read(lock, 20).decode().strip()
         os.close(lock)
         if isinstance(error, BlockingIOError):
-            raise OSError(f"process {holder or 'of another simulator'} uses it; end it, or give another file") from None
+            raise OSError(
+                f"process {holder or 'of another simulator'} uses it; end that process, or give another file"
+            ) from None
         raise
     return lock
 
@@ -373,7 +375,7 @@ def _prepare(db: sqlite3.Connection) -> None:
     )
     tables = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     if tables and (application_id, version) != (_APPLICATION_ID, _SCHEMA_VERSION):
-        raise OSError("it belongs to another program or another version")
+        raise OSError("it belongs to another program or another version; give another file")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA temp_store = MEMORY")  # reading needs no room on the disk

@@ -111,7 +111,7 @@ class Session:
             case "createStream":
                 yield _reply("_result", number, None, self._stream)
             case "play" | "play2":
-                raise ProtocolError("playing is not offered")
+                raise ProtocolError("streams cannot be played from here, only published")
             case "releaseStream" | "FCPublish":
                 yield _reply("_result", number, None)
             case "deleteStream" | "closeStream" | "FCUnpublish":
@@ -137,7 +137,7 @@ class Session:
 
     def _publish(self, stream: int, arguments: Sequence[amf.Value]) -> Publish:
         if not self._is_connected or self._has_asked:
-            raise ProtocolError("publish comes once, after connect")
+            raise ProtocolError("publish must come once, after connect")
         key = arguments[1]
         if not isinstance(key, str):
             raise ProtocolError("publish needs a stream key")

@@ -51,6 +51,7 @@ _OWN_FIELDS = {name for names in KIND_FIELDS.values() for name in names}
 _STATUSES = {"redirect": (300, 399), "answer": (200, 599)}
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING = {"content-length", "transfer-encoding", "date"}
+_HEADER_RULE = "must be one line of ASCII text, in a header other than Content-Length, Transfer-Encoding and Date"
 
 
 def checked_pattern(table: dict[str, Any], *, of_journal: bool = False) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def checked_pattern(table: dict[str, Any], *, of_journal: bool = False) -> dict[
 
 def _checked_headers(headers: dict[str, Any]) -> dict[str, Any]:
     wrong = [
-        (name, "must be a header with a line of text")
+        (name, _HEADER_RULE)
         for name, value in headers.items()
         if not (
             _HEADER.fullmatch(name)
@@ -134,20 +135,20 @@ class FaultArguments(RequestBody):
         used = KIND_FIELDS[self.kind]
         given = {name.rstrip("_") for name in self.model_fields_set}
         for name in sorted(given & _OWN_FIELDS - {*used}):
-            choice = f"it uses {', '.join(used)}" if used else "it uses none of its own"
-            yield name, f"is not used by {self.kind}: {choice}"
+            choice = f"which uses {', '.join(used)}" if used else "which has no fields of its own"
+            yield name, f"is not used by {self.kind}, {choice}"
         needed = NEEDED.get(self.kind)
         if needed and needed not in given:
             yield needed, f"must be given for {self.kind}"
         for name in sorted(given & {"skip", "times", "chance"} if "nth" in given else ()):
-            yield name, "must be left out beside nth"
+            yield name, "must be left out if nth is given"
         low, high = _STATUSES.get(self.kind, (300, 599))
         if "status" in used and "status" in given and not low <= self.status <= high:
             yield "status", f"must be an integer from {low} to {high}"
         if {"json", "body"} <= given & {*used}:
-            yield "body", "must be left out beside json"
+            yield "body", "must be left out if json is given"
         if self.status in {204, 205, 304} and given & {"json", "body"}:
-            yield "status", "must be one that has a body"
+            yield "status", "must be a status whose replies have a body"
 
     def fault(self, now: float) -> Fault:
         """Return the fault, in force from `now` (epoch seconds)."""

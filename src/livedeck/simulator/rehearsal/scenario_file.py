@@ -170,7 +170,7 @@ def _instead(model: type[RequestBody], path: str, reason: str) -> str:
     if reason == "unknown parameter" and model is ScenarioFile and name in Template.model_fields:
         is_list = get_origin(Template.model_fields[name].annotation) is list
         head = f"[[workspace.{name}]]" if is_list else f"[workspace.{name}.NAME]"
-        return f'belongs to the workspace: write {head}; it replaces a line workspace = "NAME"'
+        return f'belongs to the workspace: write {head}, and leave out a line workspace = "NAME"'
     if reason == "unknown parameter" and (table := _model_at(model, parent)):
         return f"{reason}; {there_are(table.model_fields, name)}"
     if reason == "must be an object" and (table := _model_at(model, path)):
@@ -299,10 +299,10 @@ def _step(index: int, row: dict[str, Any], flaws: list[Flaw]) -> Step | None:
 def _mistimed(path: str, row: Mapping[str, Any]) -> Iterator[Flaw]:
     """Yield the contradictions in the time of a step, which has either `at` or `when`."""
     if "when" not in row and "at" not in row:
-        yield f"{path}.at", "must be given, or when"
+        yield f"{path}.at", "must be given unless when is given"
     for name in ("at", "after") if "when" in row else ("delay",):
         if name in row:
-            yield f"{path}.{name}", "must be left out beside when" if "when" in row else "needs when"
+            yield f"{path}.{name}", "must be left out if when is given" if "when" in row else "needs when"
 
 
 def _times(rows: Sequence[dict[str, Any]], flaws: list[Flaw]) -> dict[int, tuple[int | None, float]]:
@@ -426,11 +426,11 @@ def _is_answered(alarm: Expected, given: Mapping[str, Any]) -> bool:
 def _misplaced(path: str, row: Mapping[str, Any]) -> Iterator[Flaw]:
     """Yield the contradictions in an answer: a change or a note needs its own par and limit."""
     if {"request", "note"} <= {*row}:
-        yield f"{path}.note", "must be left out beside request"
+        yield f"{path}.note", "must be left out if request is given"
     has_action = not {"request", "note"}.isdisjoint(row)
     for name in ("par", "limit"):
         if (name in row) != has_action:
-            reason = "must be given beside request or note" if has_action else "needs a request or a note"
+            reason = "must be given with request or note" if has_action else "needs a request or a note"
             yield f"{path}.{name}", reason
 
 

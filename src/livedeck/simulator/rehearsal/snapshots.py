@@ -184,7 +184,7 @@ def _read(tar: BinaryIO, folder: Path) -> State:
         else:
             match = _FILE.fullmatch(name)
             if match is None:
-                raise ValueError(f"{name!r} is no name of a file")
+                raise ValueError(f"{name!r} is not a file name")
             digest = _unpack(tar, size, folder / match[1])
         if digest != row["sha256"]:
             raise ValueError(f"the content of {name} is not the declared one")
@@ -193,14 +193,14 @@ def _read(tar: BinaryIO, folder: Path) -> State:
     store = Store.load(documents)
     _clock_of(store)
     if len(store.find_all("workspace", "")) < 2:
-        raise ValueError("its world has no two workspaces")
+        raise ValueError("its world has fewer than two workspaces")
     return State(store, Files(folder))
 
 
 def _size(row: Mapping[str, Any]) -> int:
     size = row["size"]
     if not isinstance(size, int) or size < 0:
-        raise ValueError("a declared size is no size")
+        raise ValueError("a declared size is not a number of bytes")
     return size
 
 
@@ -211,7 +211,7 @@ def _members(tar: BinaryIO) -> Iterator[tuple[str, int]]:
             return
         info = tarfile.TarInfo.frombuf(block, "ascii", "strict")
         if info.type not in {tarfile.REGTYPE, tarfile.AREGTYPE} or info.size < 0:
-            raise ValueError(f"{info.name!r} is no regular file")
+            raise ValueError(f"{info.name!r} is not a regular file")
         begin = tar.tell()
         yield info.name, info.size
         tar.seek(begin + -(-info.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE)

@@ -18,7 +18,7 @@ from livedeck.simulator.rehearsal.template import EventRow
 
 _COMMENT = """\
 # Workspace of a simulator. Offsets count from the start.
-# Left out: ids, keys (an empty one stays), chat, posters of one's own, moderators, earlier streams of an event, videos
+# Left out: ids, keys (an empty key stays), chat, posters of one's own, moderators, earlier streams of an event, videos
 # of deleted events, and uploads that are not UTF-8 text. A real or recorded encoder is written as the shape clean.
 # Two events, rooms or videos with the same name are refused: rename one of them.
 """

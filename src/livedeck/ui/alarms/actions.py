@@ -117,7 +117,7 @@ async def _acknowledge(ctx: Context, alarms: tuple[Alarm, ...]) -> None:
             refusals.append(f"{_name(alarm)}: {error}")
     if done:
         key = key_of(TAKE_BACK, ctx.actions)
-        ctx.announce(f"{acknowledged_text(done)}; {key} takes it back, for at most {TAKE_BACK_MINUTES} min")
+        ctx.announce(f"{acknowledged_text(done)}; {key} takes it back within {TAKE_BACK_MINUTES} min")
     elif not refusals:
         keys = {alarm.key for alarm in alarms}
         now = [alarm for alarm in ctx.snapshot.alarms if alarm.key in keys] if ctx.snapshot else []
@@ -477,7 +477,7 @@ async def _choose_unit(ctx: Context, name: str) -> None:
             ctx.announce("unit unchanged")
             return
         name = chosen
-    effect = "Every deck and wall with this history judges all events by it at once."
+    effect = "Every deck and wall with this history judges all events by this unit at once."
     lines = ((f"Bit rates are then read as {name}/s. {effect}", StyleRole.TEXT),)
     if not await ctx.confirmer.ask_confirmation(Confirmation("Set the unit of the bit rates", lines, "Set unit")):
         ctx.announce("unit unchanged")
@@ -599,8 +599,8 @@ ALARMS = (
         "alarm.undo",
         ("u",),
         "take back",
-        f"Take back your last acknowledgement for the event within {TAKE_BACK_MINUTES} min, or bring back an alarm "
-        "that is shelved or out of service; in the list of silences, end the silence",
+        f"Take back your last acknowledgement for the event (within {TAKE_BACK_MINUTES} min), or bring back a shelved "
+        "or out-of-service alarm; in the list of silences, end the silence",
         take_back,
         home="alarms",
         blocked=_needs_collector,
@@ -649,7 +649,7 @@ UNIT = (
         "alarm.unit",
         (),
         "unit",
-        "Set the unit of the platform's bit rates, if their values do not show it: bit or kbit",
+        "Set the unit of the platform's bit rates (bit or kbit), if their values do not show it",
         choose_unit,
         takes="[UNIT]",
         blocked=needs_collector,
@@ -662,7 +662,7 @@ SILENT = (
         "alarm.silent",
         (),
         "silent",
-        "Set the content of an event without sound to silent, or of all if three or more never had sound",
+        "Set the content of an event without sound to silent; if three or more never had sound, of all of them",
         choose_silent,
         ("alarms",),
         blocked=needs_collector,

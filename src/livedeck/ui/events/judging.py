@@ -35,7 +35,9 @@ _EFFECT = (
 )
 
 
-_CONTENT_EFFECT = "Every deck and wall with this history judges the event by it at once, and its stored samples again."
+_CONTENT_EFFECT = (
+    "Every deck and wall with this history judges the event and its stored samples by this content at once."
+)
 
 
 def _needs_event_and_collector(ctx: Context) -> str:

@@ -66,9 +66,8 @@ def toggle_pin(ctx: Context, _: str) -> None:
     listed = {other.id for other in ctx.snapshot.events} if ctx.snapshot else set[str]()
     is_pinned = ctx.preferences.toggle_pin(state.id, listed)
     if is_pinned is None:
-        ctx.announce(
-            f"{events.name(state)}: not pinned: {MAX_PINNED} events are already. Unpin one first", Severity.WARNING
-        )
+        text = f"{events.name(state)}: not pinned, because {MAX_PINNED} events are pinned already. Unpin one first"
+        ctx.announce(text, Severity.WARNING)
         return
     ctx.select_event(state.id)
     ctx.forget_sights()
@@ -80,7 +79,7 @@ VIEWS = (
         "event.view",
         ("F",),
         "views",
-        "Arrange the events by a view of the settings, by project, or all of them: filter, order, columns, groups",
+        "Choose a view of the events (filter, order, columns, groups): from the settings, by project, or all events",
         open_view,
         ("events",),
         takes="[NAME]",

@@ -57,7 +57,7 @@ class TextField(Input):
         event.stop()
         lines = [line for line in event.text.splitlines() if line.strip()]
         if len(lines) > 1:
-            self.post_message(self.Refused(f"{len(lines)} lines pasted, one fits: nothing changed"))
+            self.post_message(self.Refused(f"{len(lines)} lines pasted, only one fits: nothing changed"))
         elif lines:
             self.replace(lines[0], *self.selection)
 

@@ -95,7 +95,7 @@ async def verify_requests(request: ApiRequest[Expectation]) -> Response:
     bounds = expected.given().keys() & {"exactly", "at_least", "at_most"}
     if "in_order" in expected.given():
         if bounds or "pattern" in expected.given():
-            raise invalid(("in_order", "must be left out beside pattern, exactly, at_least and at_most"))
+            raise invalid(("in_order", "must be left out if pattern, exactly, at_least or at_most is given"))
         patterns = [RequestPattern(table, of_journal=True) for table in expected.in_order]
         await _until(journal, expected.within, lambda: journal.first_missing(patterns) == len(patterns))
         came = journal.first_missing(patterns)
@@ -103,7 +103,7 @@ async def verify_requests(request: ApiRequest[Expectation]) -> Response:
         is_known = missing is None or all(map(journal.is_whole, patterns))
         return data(_verdict(request.world, came, missing, journal, is_known=is_known, with_matches=True))
     if len(bounds) != 1:
-        raise invalid(("exactly", "must be given, or at_least, or at_most, or in_order: one of them"))
+        raise invalid(("exactly", "give only one of exactly, at_least, at_most and in_order"))
     (bound,) = bounds
     wanted, pattern = getattr(expected, bound), RequestPattern(expected.pattern or {}, of_journal=True)
 

@@ -78,7 +78,7 @@ async def _receive(request: ApiRequest[None], part: Path, room: int) -> bool:
     if not size:
         return False
     if request.http.headers.get("content-type") != "application/x-tar":
-        raise invalid(("Content-Type", "must be application/x-tar for a body"))
+        raise invalid(("Content-Type", "must be application/x-tar if the request has a body"))
     try:
         await asyncio.to_thread(_check, part)
     except SimulatorError as error:
