@@ -117,14 +117,14 @@ def test_every_tally_has_a_word_and_a_glyph_and_is_off_on_stale_data(tally: Broa
 
 
 def test_a_change_is_told_beside_the_lamp_until_a_list_shows_it() -> None:
-    """trust.md, "Verdicts": what is not confirmed is never called applied."""
+    """trust.md, "Verdicts": what is not confirmed is never called changed."""
     draft = state(BroadcastState.DRAFT, IngestState.NONE)
 
     def word(step: ChangeStep, rendered: EventState = draft) -> str:
         return plain(events.tally(rendered, replace(FRESH, changes={draft.id: step}))).strip()
 
     assert word(ChangeStep()) == "· SENDING"
-    assert word(ChangeStep(NOW + timedelta(seconds=1))) == "· APPLIED"
+    assert word(ChangeStep(NOW + timedelta(seconds=1))) == "· CHANGED"
     listed = replace(draft, as_of=NOW + timedelta(seconds=2))
     assert word(ChangeStep(NOW + timedelta(seconds=1)), listed) == "· DRAFT"
     assert "▒" in plain(events.tally(draft, replace(STALE, changes={draft.id: ChangeStep()})))

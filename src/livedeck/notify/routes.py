@@ -81,7 +81,10 @@ class Route(Record):
 
 
 def reasons_against(route: Route, case: Case) -> list[str]:
-    """Return why the route does not take the alarm; empty if it does. The deck's own alarms belong to every event."""
+    """Return why the route does not take the alarm; empty if it does.
+
+    An alarm of the deck itself passes every condition on events.
+    """
     reasons = []
     if case.severity.rank > route.severity.rank:
         reasons.append(f"severity {case.severity} is below {route.severity}")

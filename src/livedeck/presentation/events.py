@@ -194,7 +194,8 @@ def odd_sign(state: EventState, server: datetime | None = None) -> Line:
 def tally(state: EventState, render_time: RenderTime) -> Line:
     """Return lamp and word: `● ON AIR`, with stale data `▒ ON AIR`.
 
-    During a change the word is `SENDING`, then `APPLIED` until a list shows the change. An event that is about to start
+    During a change the word is `SENDING`, then `CHANGED` from the confirmation of the platform until
+    a list shows the change. An event that is about to start
     but is not ready shows `✖ NO-GO`.
     """
     glyph, word, role = TALLY_BADGES[state.phase.tally]
@@ -203,7 +204,7 @@ def tally(state: EventState, render_time: RenderTime) -> Line:
         (glyph, word, role), lamp = NO_GO_BADGE, StyleRole.CRITICAL_MARK
     step = render_time.changes.get(state.id)
     if step and (step.confirmed_at is None or state.as_of < step.confirmed_at):
-        word, role = ("SENDING", StyleRole.INFO) if step.confirmed_at is None else ("APPLIED", StyleRole.OK)
+        word, role = ("SENDING", StyleRole.INFO) if step.confirmed_at is None else ("CHANGED", StyleRole.OK)
     if is_doubtful(state, render_time):
         return [(f" ▒ {word:<7}", StyleRole.STALE)]
     return [(f" {glyph}", lamp), (f" {word:<7}", role)]

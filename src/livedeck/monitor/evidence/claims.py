@@ -141,7 +141,9 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "VIEWER_GONE": _of_rounds(
             "no playlist from its host, while the API or another host has answered since", "the playlist is served"
         ),
-        "VIEWER_STALLED": _of_rounds("no new segment, or a playlist that has ended", "the newest segment is new"),
+        "VIEWER_STALLED": _of_rounds(
+            "no new segment, or a playlist that has ended", "a newer segment than in the round before"
+        ),
         "VIEWER_SEGMENTS": Claim(
             "a segment that the playlist lists, but its host does not serve whole",
             "",

@@ -315,7 +315,7 @@ class Thresholds(Record, kw_only=True):
         float,
         Limit(
             "share of the usual sound rate",
-            "a normally constant sound rate below this is a witness that a low video rate is a fault",
+            "if a usually constant sound rate falls below this, a low video rate is a fault",
         ),
     ] = 0.88
     witness_low: Annotated[
@@ -553,9 +553,7 @@ class Thresholds(Record, kw_only=True):
     loss_duty: Annotated[Duty, Limit("s, spells", "loss in short bursts disturbs viewers, too")] = Duty(
         10.0, 3, 12.0, 5, 120.0
     )
-    loss_witness: Annotated[Share, Limit("samples", "this much loss is a witness that a low video rate is a fault")] = (
-        Share(2, 6)
-    )
+    loss_witness: Annotated[Share, Limit("samples", "with this much loss, a low video rate is a fault")] = Share(2, 6)
     loss_witness_long: Annotated[
         Share, Limit("samples", "the same as `loss_witness`, for loss that is less frequent but lasts longer")
     ] = Share(3, 15)
@@ -611,9 +609,9 @@ class Thresholds(Record, kw_only=True):
     viewer_blank_critical: Annotated[
         float, Limit("s", "a black picture or silence of this length is critical: viewers leave")
     ] = 60.0
-    viewer_frozen: Annotated[float, Limit("s", "VIEWER_FROZEN: people may show a still picture for less than this")] = (
-        60.0
-    )
+    viewer_frozen: Annotated[
+        float, Limit("s", "VIEWER_FROZEN: a still picture that lasts less than this is no fault")
+    ] = 60.0
     viewer_witness: Annotated[float, Limit("s", "older rounds of the probe are no witness of the present")] = 25.0
     viewer_witness_segments: Annotated[
         float,

@@ -111,7 +111,7 @@ PollPayload: TypeAlias = EventList | QosSamples | ItemList | ApiError
 """Result of a call: event list, samples, a list polled on demand, or the error."""
 
 _REMEMBERED = 60.0
-"""Seconds that the time of the last request for an on-demand list is remembered; longer than any interval."""
+"""Seconds after which the last request for an on-demand list is forgotten; longer than any interval."""
 
 _LONG_ROUND = 4.0
 """Maximum seconds between two rounds for which unused budget adds up."""

@@ -20,7 +20,7 @@ _ALIKE = 1.25
 """Steps are similar if the longest is shorter than this multiple of the shortest."""
 
 FIRST_STEPS = 3
-"""Minimum number of steps before a longer one can be a hole."""
+"""Minimum number of steps between samples that must be known before a long step counts as a hole."""
 
 
 class Step(NamedTuple):
