@@ -28,4 +28,6 @@ async def looks(stage: Stage, picture: SnapshotAssertion, look: Look, name: str)
     """What stands on the screen now, in that size and theme, is what was kept under that name."""
     size, stage.deck.theme = look
     await stage.pilot.resize_terminal(*size)
+    await stage.steady()  # another size may ask for a larger picture, which a child process decodes
+    await stage.until(lambda: all(worker.is_finished for worker in stage.deck.workers if worker.group == "picture"))
     assert await stage.steady() == picture(name=name)

@@ -129,7 +129,11 @@ JOBS = (
     ),
     Job("Take a new baseline", "LOOK j b", ("Now: video 2.30M", "Baseline so far: video 4.40M")),
     # why
-    Job("Why is the cup final bad?", "W", ("reconnecting, started 41:12 ago", "samples are not judged: none come")),
+    Job(
+        "Why is the cup final bad?",
+        "W",
+        ("reconnecting, started 41:12 ago", "every kind that samples raise: not judged: no samples come"),
+    ),
     Job("Is that since 41 minutes?", "W", (), ("reconnecting for",)),
     Job("Can the lecture start?", "j j j P", ("✖ NO-GO", "should have started 02:10 ago", "start the encoder")),
     Job("Does a check that never ran pass?", "j j j P", ("? token", "write access unknown")),

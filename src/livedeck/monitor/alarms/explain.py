@@ -251,7 +251,7 @@ def _reason_for_all(case: ExplainCase) -> str:
     if judged and judged.analysis.features is None:
         return "not judged: no sample yet"
     if state.phase.is_silent:
-        return "samples are not judged: none come"
+        return "not judged: no samples come"
     if judged and judged.analysis.features and not judged.analysis.features.is_warm:
         return f"not judged: the first {judged.thresholds.warm_up:.0f} s after a start or a gap"
     return ""
