@@ -146,12 +146,15 @@ def test_an_acknowledgement_goes_through_the_collector_alone(tmp_path: Path) -> 
         again = called(tmp_path, "alarm", "ack", "e1", "NO_INGEST", env=env)
         stage.theirs.commands["acknowledge"] = plain("403 Forbidden", b'{"error":"x","say":"the token may read"}')
         refused = called(tmp_path, "alarm", "ack", "e1", "NO_INGEST", env=env)
+        stage.theirs.commands["acknowledge"] = b""
+        cut = called(tmp_path, "alarm", "ack", "e1", "NO_INGEST", env=env)
         missing = called(tmp_path, "alarm", "ack", "e1", "CLOCK_SKEW", env=env)
     assert (acked.returncode, acked.stderr) == (0, ""), acked.stderr
     assert acked.stdout.endswith(" NO_INGEST: acknowledged\n")
     assert len(sent) == 1
     assert (again.returncode, again.stdout.endswith(" NO_INGEST: no change needed\n")) == (0, True), again.stderr
     assert (refused.returncode, "the token may read" in refused.stderr) == (6, True), refused.stderr
+    assert (cut.returncode, "unknown whether the action was done" in cut.stderr) == (5, True), cut.stderr
     assert (missing.returncode, "unknown whether" in missing.stderr) == (4, True)  # no sample of it was judged
     assert stage.connections == []
 
@@ -167,6 +170,8 @@ def test_the_content_and_the_baseline_of_an_event_go_to_the_collector_alone(tmp_
         nothing = called(tmp_path, "event", "rebaseline", "e1", env=env)
         stage.theirs.commands["content"] = plain("403 Forbidden", b'{"error":"x","say":"the token may read"}')
         refused = called(tmp_path, "event", "content", "e1", "radio", env=env)
+        stage.theirs.commands["content"] = b""
+        cut = called(tmp_path, "event", "content", "e1", "radio", env=env)
         missing = called(tmp_path, "event", "content", "nobody", "radio", env=env)
     assert (chosen.returncode, chosen.stdout) == (0, "Größe 試合: content camera\n"), chosen.stderr
     assert (undone.returncode, undone.stdout) == (0, "Größe 試合: content by the collector's settings\n"), undone.stderr
@@ -175,6 +180,7 @@ def test_the_content_and_the_baseline_of_an_event_go_to_the_collector_alone(tmp_
     assert marks == [{}]
     assert (nothing.returncode, "no fresh samples to take as a baseline" in nothing.stderr) == (1, True)
     assert (refused.returncode, refused.stdout, "the token may read" in refused.stderr) == (6, "", True)
+    assert (cut.returncode, "unknown whether the action was done" in cut.stderr) == (5, True), cut.stderr
     assert (missing.returncode, missing.stdout) == (2, "")
     assert stage.connections == []
     assert not (tmp_path / "own.sqlite").exists()

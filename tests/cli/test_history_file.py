@@ -59,6 +59,17 @@ def history(home: Path, *arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments", [("check",), ("prune", "--before", "-1d", "--yes"), ("prune", "--event", "one", "--yes")], ids=" ".join
+)
+def test_an_empty_file_is_named_as_empty_with_what_to_do(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    path = tmp_path / "empty.sqlite"
+    path.touch()
+    code, text = history(tmp_path, *arguments, "--history", str(path))
+    assert (code, f"{path}: it is empty: name another file, or start a deck" in text) == (1, True), text
+    assert path.stat().st_size == 0
+
+
 def count(path: Path, table: str) -> int:
     with closing(sqlite3.connect(path)) as db:
         return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])

@@ -262,14 +262,35 @@ def test_a_skew_near_its_limit_does_not_come_and_go() -> None:
     assert [seen(1.5, 2.1), seen(0.5, 2.1)] == [1.5, 0.0]
 
 
-def test_slow_exchanges_begin_no_skew_that_their_length_explains_and_end_none() -> None:
+def test_slow_exchanges_begin_no_skew_that_their_length_explains() -> None:
     """A reply that was dated just before it came, and one dated as soon as it was asked for."""
     both = [ResponseTiming(NOW, 5.0, NOW), ResponseTiming(NOW, 5.0, NOW - timedelta(seconds=5))]
     for slow in both:
         assert skew([slow] * 5, 0.0, Thresholds()) == 0.0
-    assert skew(both[:1] * 5, 3.0, Thresholds()) == 3.0
     quick = [ResponseTiming(NOW, 0.1, NOW + timedelta(seconds=3))] * 3
     assert skew([*both, *quick], 0.0, Thresholds()) == pytest.approx(3.55)
+
+
+@pytest.mark.parametrize(
+    ("round_trip", "dated", "expected"),
+    [
+        (5.0, 0.0, 3.0),  # the server's clock is 0 to 6 s ahead
+        (5.0, -3.0, 3.0),  # 3 s behind to 3 s ahead
+        (18.0, 3.0, 3.0),  # 3 s to 22 s ahead
+        (5.0, -5.0, 0.0),  # 5 s behind to 1 s ahead: 3 s are disproved, and no other skew is proven
+        (18.0, 3600.0, 3609.5),  # 3600 s to 3619 s ahead: the server's clock was set
+    ],
+)
+def test_slow_exchanges_change_a_skew_only_if_they_disprove_it(
+    round_trip: float, dated: float, expected: float
+) -> None:
+    slow = ResponseTiming(NOW, round_trip, NOW + timedelta(seconds=dated))
+    assert skew([slow] * 5, 3.0, Thresholds()) == expected
+
+
+def test_replies_without_a_date_of_the_server_keep_the_skew() -> None:
+    cached = ResponseTiming(NOW, 0.1, NOW - timedelta(seconds=50), age=53.0)
+    assert skew([cached, ResponseTiming(NOW, 0.1, None)], 3.0, Thresholds()) == 3.0
 
 
 def test_a_server_stamped_its_answer_half_a_round_trip_before_it_came() -> None:

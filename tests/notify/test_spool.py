@@ -27,6 +27,16 @@ def spool(tmp_path: Path) -> Iterator[Spool]:
     made.close()
 
 
+def test_an_empty_file_is_named_as_empty_by_a_reader_and_filled_by_the_writer(tmp_path: Path) -> None:
+    path = tmp_path / "spool"
+    path.touch()
+    with pytest.raises(SpoolError, match="it is empty; the collector fills it"):
+        Spool(path, reads=True)
+    Spool(path).close()
+    with closing(Spool(path, reads=True)) as spool:
+        assert spool.messages(WAITING) == ()
+
+
 def told() -> Desk:
     """A desk that has told one alarm."""
     desk = Desk()

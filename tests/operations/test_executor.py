@@ -46,8 +46,9 @@ async def test_an_answer_that_never_comes_is_stopped_and_what_it_changes_is_look
         await platform.fault(kind="late-apply", lands="at-once", answer="hang", method="PUT")
 
         async def landed() -> None:
-            while "Renamed" not in {event.name for event in (await platform.other.events.list(per_page=100)).items}:
-                pass
+            async with asyncio.timeout(10):
+                while "Renamed" not in {event.name for event in (await platform.other.events.list(per_page=100)).items}:
+                    pass
 
         platform.ports.stops_after = landed
         result = await platform.run(operation)

@@ -17,10 +17,10 @@ from livedeck.monitor.model.attachment import Silence
 from livedeck.presentation.alarms import pane_lines
 from livedeck.presentation.check import check_event
 from livedeck.presentation.connection import banner_line
-from livedeck.presentation.event_detail import short_lines
+from livedeck.presentation.event_detail import short_lines, title
 from livedeck.presentation.events import ingest
 from livedeck.presentation.render_time import RenderTime
-from livedeck.presentation.serialization import snapshot_object
+from livedeck.presentation.serialization import event_object, snapshot_object
 from livedeck.text.segments import plain
 from livedeck.text.times import isoformat_utc
 from livedeck.ui.wallboard.cache import DrawCache
@@ -103,7 +103,21 @@ async def test_each_surface_says_why_an_event_is_not_known(case: Case) -> None:
     assert words in json.dumps(page(wall_model(snapshot, render_time), STILL, DrawCache()), default=str)
     told = next(each for each in snapshot_object(snapshot, render_time)["events"] if each["id"] == state.id)
     assert told["not_known"] == {"since": isoformat_utc(known), "cause": case.cause, "text": case.reason}
-    assert (plain(ingest(state, render_time)), told["ingest"]["state"]) == ("?", "unknown")
+    assert plain(ingest(state, render_time)) == "?"
+    assert told["ingest"] == {"state": "unknown", "since": None, "window_ends": None}
+
+
+async def test_a_reconnect_window_counts_down_only_while_the_encoder_is_known_to_be_away() -> None:
+    deck = Deck(Stage(VirtualClock(), event("Hall")))
+    deck.stage.silent_from = 20.0
+    snapshot = await _last(deck, 60)
+    (state,) = snapshot.events
+    for later, is_known in (0, True), (60, False):
+        render_time = RenderTime.from_snapshot(snapshot, snapshot.at + timedelta(seconds=later))
+        assert (not render_time.stale) == is_known
+        assert (" left" in plain(title(state, render_time, 120))) == is_known
+        times = event_object(state, render_time)["ingest"]
+        assert (times["since"] is not None, times["window_ends"] is not None) == (is_known, is_known)
 
 
 async def test_the_alarm_pane_and_the_banner_of_a_stale_screen_say_why() -> None:

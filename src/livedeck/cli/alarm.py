@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, UNREACHABLE, code_of_link, run
+from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, UNREACHABLE, code_of_link, code_of_refusal, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind, find_known_event
 from livedeck.cli.options import DURATION, FOLLOW, formats, merge_flags, platform, rehearsal
@@ -257,7 +257,7 @@ async def _make_link(
             link, until = await watch.feed.make_link(alarm.key, minutes, sender)
         except AlarmRefused as error:
             echo(f"livedeck alarm: {subject} {alarm.kind}: {error}", err=True)
-            return NOT_SO
+            return code_of_refusal(error)
     if as_json:
         echo_json({"schema": schema_name("alarm link"), "link": link, "until": isoformat_utc(until)})
     else:
@@ -314,7 +314,7 @@ async def act_on_alarm(settings: Settings, named: tuple[str, str, str | None], a
                 echo(f"livedeck alarm: {title}: not done. {watch.unread}", err=True)
                 return FAULT
             echo(f"livedeck alarm: {title}: {error}", err=True)
-            return NOT_SO
+            return code_of_refusal(error)
     name, words = ("alarm.note", note_done(text)) if action_kind is ActionKind.NOTE else _DONE[action_kind]
     if has_changed:
         async with make_audit(settings) as history:

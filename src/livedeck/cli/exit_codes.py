@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from livedeck.monitor import ConnectionStatus
+    from livedeck.monitor import AlarmRefused, ConnectionStatus
 
 DONE, FAULT, USAGE, REFUSED, UNREACHABLE, UNKNOWN, NOT_SO = range(7)
 """Exit codes of every command. REFUSED: the platform replied and refused. UNREACHABLE: the platform did not reply, its
@@ -105,6 +105,13 @@ def code_of_error(error: Exception) -> int:
     if isinstance(error, Rejected):
         return REFUSED
     return UNKNOWN if isinstance(error, Lost) else FAULT
+
+
+def code_of_refusal(refusal: AlarmRefused) -> int:
+    """Return the exit code of a command that ends with this refusal: UNKNOWN if the command may have been done."""
+    from livedeck.monitor import AlarmOutcomeUnknown
+
+    return UNKNOWN if isinstance(refusal, AlarmOutcomeUnknown) else NOT_SO
 
 
 def code_of_link(link: ConnectionStatus) -> int:

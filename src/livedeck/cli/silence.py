@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import click
 
-from livedeck.cli.exit_codes import DONE, NOT_SO, UNREACHABLE, code_of_link, run
+from livedeck.cli.exit_codes import DONE, UNREACHABLE, code_of_link, code_of_refusal, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.lookup import alarm_kind, find_known_event
 from livedeck.cli.options import DURATION, formats, merge_flags, platform, time_span
@@ -337,7 +337,7 @@ def _refuse_without_history(settings: Settings) -> None:
 
 def _refused(error: AlarmRefused) -> int:
     echo(f"livedeck silence: {error}", err=True)
-    return NOT_SO
+    return code_of_refusal(error)
 
 
 async def _audit(settings: Settings, action: str, silence: Silence) -> None:

@@ -376,6 +376,8 @@ class Spool:
         return self._db.execute(query, tuple(values)).fetchall()
 
     def _prepare(self, *, reads: bool) -> None:
+        has_tables = bool(self._rows("SELECT count(*) FROM sqlite_master")[0][0])
+        # read after `sqlite_master`, because a process that makes the tables sets these numbers in the same step
         application, schema = (self._rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version"))
         is_ours = application == _APPLICATION and (schema == _SCHEMA or (schema in _STEPS and not reads))
         if reads and application == _APPLICATION and schema in _STEPS:
@@ -384,7 +386,9 @@ class Spool:
             )
         if application == _APPLICATION and schema > _SCHEMA:
             raise SpoolError(f"{self._path}: a newer version of livedeck made it; use that version here")
-        if not is_ours and (reads or application or self._rows("SELECT count(*) FROM sqlite_master")[0][0]):
+        if reads and not (application or has_tables):
+            raise SpoolError(f"{self._path}: it is empty; the collector fills it at its start")
+        if not is_ours and (reads or application or has_tables):
             raise SpoolError(f"{self._path}: made by another program or another version of livedeck; move it away")
         if not is_ours:
             self._db.execute("PRAGMA journal_mode = WAL")

@@ -362,7 +362,7 @@ class AlarmFigures(TypedDict):
 
 
 class Ingest(TypedDict):
-    """State of the encoder. `window_ends`: end of the reconnect window."""
+    """State of the encoder. `window_ends`: end of the reconnect window. In the state `unknown` both times are null."""
 
     state: str
     since: str | None

@@ -214,7 +214,7 @@ def title(state: EventState, render_time: RenderTime, width: int) -> Line:
 
 
 def _reconnect_window(state: EventState, render_time: RenderTime) -> Line:
-    ends = state.phase.ingest.window_ends
+    ends = events.known_ingest(state, render_time).window_ends
     if ends is None:
         return []
     left = -render_time.server_seconds_since(ends)

@@ -18,6 +18,7 @@ from livedeck.monitor import (
     EventState,
     Freshness,
     Grade,
+    Ingest,
     IngestState,
     Reading,
     Severity,
@@ -242,14 +243,15 @@ def ingest(state: EventState, render_time: RenderTime) -> Line:
     return [(text, StyleRole.STALE if is_doubtful(state, render_time) else role)]
 
 
-def known_ingest(state: EventState, render_time: RenderTime) -> IngestState:
-    """Return the state of the ingest; UNKNOWN while a signal is expected and the data are doubtful or undecided."""
+def known_ingest(state: EventState, render_time: RenderTime) -> Ingest:
+    """Return the ingest; UNKNOWN, without times, while a signal is expected and the data are doubtful or undecided."""
     is_unknown = state.is_undecided or (state.phase.tally.expects_signal and is_doubtful(state, render_time))
-    return IngestState.UNKNOWN if is_unknown else state.phase.ingest.state
+    return Ingest() if is_unknown else state.phase.ingest
 
 
 def _ingest(state: EventState, render_time: RenderTime) -> tuple[str, StyleRole]:
-    ingest, since = known_ingest(state, render_time), state.phase.ingest.since
+    known = known_ingest(state, render_time)
+    ingest, since = known.state, known.since
     if ingest is IngestState.INTERRUPTED:
         lasting = UNKNOWN if since is None else compact_duration(render_time.server_seconds_since(since))
         return f"lost {lasting}", StyleRole.STRONG
@@ -385,7 +387,7 @@ def elapsed_seconds(state: EventState, render_time: RenderTime) -> Value:
 
 
 def _ingest_words(state: EventState, render_time: RenderTime) -> Value:
-    found = known_ingest(state, render_time)
+    found = known_ingest(state, render_time).state
     return ("lost", found.value) if found is IngestState.INTERRUPTED else (found.value,)
 
 

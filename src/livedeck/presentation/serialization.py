@@ -127,6 +127,7 @@ def connection_object(connection: ConnectionStatus) -> documents.Link:
 def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
     """Return an event: phase, health, QoS, findings, newest sample and unreadable fields."""
     phase, health, last = state.phase, state.assessment.health, state.qos.readings.last
+    ingest = events.known_ingest(state, render_time)
     sample: documents.LastSample | None = None
     if last is not None:
         sample = {**sample_object(last), "age": round(render_time.server.timestamp() - last.time, 3)}
@@ -138,9 +139,9 @@ def event_object(state: EventState, render_time: RenderTime) -> documents.Event:
         "tally": phase.tally.value,
         "reference_time": isoformat_utc(phase.reference_time),
         "ingest": {
-            "state": events.known_ingest(state, render_time).value,
-            "since": isoformat_utc(phase.ingest.since),
-            "window_ends": isoformat_utc(phase.ingest.window_ends),
+            "state": ingest.state.value,
+            "since": isoformat_utc(ingest.since),
+            "window_ends": isoformat_utc(ingest.window_ends),
         },
         "health": {
             "score": health.score,

@@ -67,9 +67,9 @@ def window_used(state: EventState, render_time: RenderTime) -> float | None:
 
     Uses the window of the phase, because the platform's number may be far too large.
     """
-    ingest = state.phase.ingest
+    ingest = known_ingest(state, render_time)
     since, ends = ingest.since, ingest.window_ends
-    if known_ingest(state, render_time) is not IngestState.INTERRUPTED or state.event.reconnect_window is None:
+    if ingest.state is not IngestState.INTERRUPTED or state.event.reconnect_window is None:
         return None
     if since is None or ends is None or ends <= since:
         return None
@@ -90,7 +90,7 @@ def _since(state: EventState, render_time: RenderTime) -> Line:
     since, times = state.phase.ingest.since, state.qos.readings.time
     if state.phase.ingest.state in _BEFORE_INGEST:
         return [(NOT_APPLICABLE, StyleRole.DIM)]
-    if known_ingest(state, render_time) is IngestState.UNKNOWN:
+    if known_ingest(state, render_time).state is IngestState.UNKNOWN:
         return [(UNKNOWN, StyleRole.STALE)]
     if since is None and not (state.phase.ingest.state is IngestState.RECEIVING and times):
         return [(NOT_ASKED if not was_asked(state) else UNKNOWN, StyleRole.DIM)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from livedeck.cli.event.qos import QosFollower
-from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, code_of_link, run
+from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, code_of_link, code_of_refusal, run
 from livedeck.cli.lookup import find_known_event, lookup_event
 from livedeck.cli.options import merge_flags, platform
 from livedeck.cli.output import echo
@@ -37,7 +37,8 @@ def content_command(ctx: click.Context, /, *, event: str, name: str, **flags: An
     EVENT: an id, a name, or the beginning of either, if unambiguous. Changes how livedeck judges the event,
     and nothing on the platform. Missing sound raises no alarm if the content has no sound; likewise for the picture.
     Every deck, wall and `alarm list --follow` with the same history or collector applies the content within 2 s. The
-    content is kept after a restart and wins over the settings. Exit code 6 if the collector refuses it.
+    content is kept after a restart and wins over the settings. Exit code 6 if the collector refuses it, 5 if
+    the outcome is unknown.
     """
     content = None if name == SETTINGS else Content(name)
 
@@ -72,7 +73,7 @@ def rebaseline_command(ctx: click.Context, /, *, event: str, **flags: Any) -> No
     EVENT: an id, a name, or the beginning of either, if unambiguous. Changes how livedeck judges the event,
     and nothing on the platform. Every deck, wall and `alarm list --follow` with the same history or collector applies
     it within 2 s. A fault that is present now becomes usual too, so look and listen first. Exit code 6 if the collector
-    refuses it.
+    refuses it, 5 if the outcome is unknown.
     """
 
     async def take(feed: Remote, state: EventState) -> tuple[int, str]:
@@ -123,6 +124,6 @@ async def _rule_at_collector(
         try:
             code, text = await act(feed, state) if state else (NOT_SO, "the collector does not watch this event")
         except AlarmRefused as error:
-            code, text = NOT_SO, str(error)
+            code, text = code_of_refusal(error), str(error)
     echo(f"{name}: {text}" if code == DONE else f"livedeck event {verb}: {name}: {text}", err=code != DONE)
     return code

@@ -27,6 +27,7 @@ from livedeck.monitor import (
     AlarmChange,
     AlarmCommand,
     AlarmKey,
+    AlarmOutcomeUnknown,
     AlarmRefused,
     AlarmState,
     AlarmTransition,
@@ -589,8 +590,9 @@ class Remote:
                 raise AlarmRefused(str(refusal)) from None
             except CollectorAwayError as error:
                 if not left:
-                    outcome = "unknown whether the action was done" if error.was_sent else "not done"
-                    raise AlarmRefused(f"{outcome}: {error}") from None
+                    if error.was_sent:
+                        raise AlarmOutcomeUnknown(f"unknown whether the action was done: {error}") from None
+                    raise AlarmRefused(f"not done: {error}") from None
             await self.clock.sleep(_TRY_SECONDS)
         raise AssertionError("the last try returns or raises")
 
@@ -617,7 +619,7 @@ class Remote:
         try:
             return decode_silence((await self._tried(ask, _TRIES)).get("silence", {}))
         except UnreadableSnapshotError as error:
-            raise AlarmRefused(f"unknown whether the silence was changed: {error}") from None
+            raise AlarmOutcomeUnknown(f"unknown whether the silence was changed: {error}") from None
 
     async def take_as_usual(self, event_id: str) -> bool:
         """Make the current values of an event its baseline. Returns False without samples. Raises AlarmRefused."""

@@ -27,6 +27,10 @@ class AlarmRefused(Exception):  # noqa: N818  a refusal, no error
     code = "refused"
 
 
+class AlarmOutcomeUnknown(AlarmRefused):
+    """A command was sent, and no usable reply arrived: the collector may have carried it out."""
+
+
 def acknowledge(alarm: Alarm, now: datetime, limits: AlarmLimits) -> Alarm | None:
     """Return the alarm acknowledged for a time, or until its fault ends; None if it needs no acknowledgement."""
     if alarm.state not in _NEEDS_ACK:

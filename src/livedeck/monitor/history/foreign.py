@@ -196,7 +196,7 @@ def open_filled(path: Path) -> Foreign:
     db = open_foreign(path)
     if not db.tables:
         db.close()
-        raise StorageError(path, "it is empty")
+        raise StorageError(path, "it is empty: name another file, or start a deck or collector, which fills it")
     return db
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from livedeck.monitor.history import alarm_actions, events, journal, published, samples, silences, viewers
 from livedeck.monitor.history.columns import SLOT, TABLES, sound
 from livedeck.monitor.history.database import Database, StorageError, check_file
-from livedeck.monitor.history.foreign import Foreign, open_foreign, open_to_change
+from livedeck.monitor.history.foreign import Foreign, open_filled, open_to_change
 from livedeck.monitor.history.salvage import JUDGED, is_sound_row
 from livedeck.monitor.model.records import StreamRecord
 
@@ -77,7 +77,7 @@ class FileReport:
 
 def known_events(path: Path) -> tuple[KnownEvent, ...]:
     """Return the events with any data in the file, sorted by name. Raises StorageError."""
-    with closing(open_foreign(path)) as db:
+    with closing(open_filled(path)) as db:
         return _known_events(db)
 
 
@@ -94,8 +94,8 @@ def _known_events(db: Database) -> tuple[KnownEvent, ...]:
 
 
 def verify(path: Path) -> FileReport:
-    """Check a whole file without changing it. Raises StorageError if it cannot be opened or is not a history."""
-    with closing(open_foreign(path)) as db:
+    """Check a whole file without changing it. Raises StorageError if it is no history, or an empty one."""
+    with closing(open_filled(path)) as db:
         faults = [text for (text,) in db.rows(f"PRAGMA integrity_check({_MAX_FAULTS})") if text != "ok"]
         free, page, schema = (
             db.rows(f"PRAGMA {name}")[0][0] for name in ("freelist_count", "page_size", "user_version")
@@ -176,7 +176,7 @@ class Pruning:
 
 def count_pruned(path: Path, pruning: Pruning) -> Mapping[str, int]:
     """Return table -> number of rows that `prune` would delete. Raises StorageError."""
-    with closing(open_foreign(path)) as db:
+    with closing(open_filled(path)) as db:
         counts = dict[str, int]()
         for part in _parts(db, pruning):
             counts[part.table] = counts.get(part.table, 0) + db.rows(part.counting, part.values)[0][0]

@@ -198,14 +198,15 @@ def skew(
 ) -> float:
     """Return the seconds by which the server's clock is ahead; 0 if they are below the limit, or not proven.
 
-    `current`: previous result. If it is not 0, the limit is lower, so that the result does not flicker, and slow
-    exchanges do not end it. `clock_offset`: as in `seconds_ahead`.
+    `current`: previous result. It stays while the exchanges do not disprove it, so slow exchanges neither change nor
+    end it. If it is not 0, the limit is lower, so that the result does not flicker. `clock_offset`: as in
+    `seconds_ahead`.
     """
     offsets = _offsets(exchanges, clock_offset)
-    if not offsets:
-        return 0.0
+    if not offsets or (current and median(abs(ahead - current) - doubt for ahead, doubt in offsets) <= 0):
+        return current
     offset = median(ahead for ahead, _ in offsets)
-    is_proven = bool(current) or median(abs(ahead) - doubt for ahead, doubt in offsets) > 0
+    is_proven = median(abs(ahead) - doubt for ahead, doubt in offsets) > 0
     minimum = thresholds.skew_least - (thresholds.skew_swing if current else 0.0)
     return offset if is_proven and abs(offset) >= minimum else 0.0
 
