@@ -232,7 +232,7 @@ def test_a_still_camera_is_declared_from_here_or_in_the_settings_of_the_collecto
     words = {"since": text_of(STARTED), "actual": "", "expected": "", "ends": ""}
     monkeypatch.setitem(EXPLAINED, "open", [alarm | words])
     done = called(tmp_path, "alarm", "explain", "e1", env=stage.env)
-    assert "as of a harbour at night: livedeck event content e1 camera\n" in done.stdout, done.stderr
+    assert "such as a harbour at night: livedeck event content e1 camera\n" in done.stdout, done.stderr
     assert "Or in the collector's settings:" in done.stdout
 
 
