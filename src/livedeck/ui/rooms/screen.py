@@ -220,8 +220,10 @@ class RoomsScreen(BaseScreen):
             selection.follow_rows(schema, filtered.rows, rows, render_time)
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
-        needed = len(filtered.rows) + HEAD_LINES if filtered.rows else EMPTY_LINES
-        lines = min(needed, self.size.height // 2 - 4)
+        count = len(filtered.rows)
+        if pane == "relays":  # as high for each room, because a new height costs two layouts of the screen
+            count = max((len(room.restreams or ()) for room in rooms.items), default=0)
+        lines = min(max(EMPTY_LINES, count + HEAD_LINES), self.size.height // 2 - 4)
         if pane == "rooms" or self._has_panes:  # without panes, the profiles get the rest of the height
             table.styles.height = lines if pane == "rooms" else min(lines, self.size.height // 3)
         else:
