@@ -100,6 +100,13 @@ def test_the_panel_of_a_video_fits_and_leads_to_each_extra(height: int) -> None:
     assert plain(row_line(many, FRESH, layout(VIDEOS.columns, 80))).count("40") == 1
 
 
+def test_short_lists_leave_their_lines_to_a_long_one() -> None:
+    many = replace(WHOLE, annotations=received(*(Annotation(id=f"{n}", title=f"Bar {n}") for n in range(8))))
+    text = " ".join(map(plain, video_panel(many, FRESH, 60, 18)))
+    assert all(f"Bar {n}" in text for n in range(8))
+    assert "more" not in text
+
+
 def test_addresses_that_were_not_received_are_unknown_and_not_missing() -> None:
     """Attached decks and recordings have no address of an extra (past.md, "Stored data")."""
     pictures = dict.fromkeys(PICTURE_SIZES, "https://cdn.example/p.jpg")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from livedeck.client import Annotation, Cue, Poster, Subtitle
@@ -158,10 +159,10 @@ def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, he
         _fact("video", row.video.title, StyleRole.STRONG),
         labelled("missing", missing_line(row, render_time), LABEL_CELLS),
     ]
-    room = max(1, (height - len(head) - len(facts)) // (len(PARTS) - 1))
+    shares = _shares([len(cached.items) for cached in row.lists], height - len(head) - len(facts))
     extras: list[list[ShadedLine]] = [
-        [linked(clip(line, cells), "part.next", part) for line in _extra_lines(part, cached, render_time, cells, room)]
-        for part, cached in zip(PARTS[1:], row.lists, strict=True)
+        [linked(clip(line, cells), "part.next", part) for line in _extra_lines(part, cached, render_time, cells, share)]
+        for part, cached, share in zip(PARTS[1:], row.lists, shares, strict=True)
     ]
     fitting = max(0, height - len(head) - sum(map(len, extras)))
     rest = facts[max(0, len(facts) - fitting) :]
@@ -172,6 +173,15 @@ def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, he
     ]
     has_gaps = sum(map(len, parts)) + len(parts) <= height
     return [line for part in parts for line in (*part, *([[]] if has_gaps else []))]
+
+
+def _shares(counts: Sequence[int], lines: int) -> list[int]:
+    """Return the maximum number of lines of each list. Short lists leave theirs to longer ones."""
+    shares = [1] * len(counts)
+    for done, index in enumerate(sorted(range(len(counts)), key=lambda index: counts[index])):
+        shares[index] = max(1, lines // (len(counts) - done))
+        lines -= min(shares[index], max(1, counts[index]))
+    return shares
 
 
 def _extra_lines(part: str, cached: CachedList[Any], render_time: RenderTime, cells: int, rows: int) -> list[Line]:
