@@ -10,10 +10,11 @@ import pytest
 
 from livedeck.client import Annotation, Poster, Shortfall, Subtitle
 from livedeck.monitor import CachedList, KnownMaterial, Video
+from livedeck.monitor.published.codec import encode_record
 from livedeck.presentation.table import layout, row_line
 from livedeck.presentation.videos import VIDEOS, ListedVideo, missing_extras
 from livedeck.text.segments import StyleRole, plain
-from livedeck.ui.videos.view import video_panel
+from livedeck.ui.videos.view import PICTURE_SIZES, panel, video_panel
 from presentation.test_events import FRESH, NOW
 
 
@@ -97,3 +98,36 @@ def test_the_panel_of_a_video_fits_and_leads_to_each_extra(height: int) -> None:
     assert all(word in text for word in ("posters", "subtitles", "annotations", "materials", "Programme", "Bar 0"))
     assert " ".join(text.split()).count("id one") == 1, "the id is seen in the smallest panel, too"
     assert plain(row_line(many, FRESH, layout(VIDEOS.columns, 80))).count("40") == 1
+
+
+def test_short_lists_leave_their_lines_to_a_long_one() -> None:
+    many = replace(WHOLE, annotations=received(*(Annotation(id=f"{n}", title=f"Bar {n}") for n in range(8))))
+    text = " ".join(map(plain, video_panel(many, FRESH, 60, 18)))
+    assert all(f"Bar {n}" in text for n in range(8))
+    assert "more" not in text
+
+
+def test_addresses_that_were_not_received_are_unknown_and_not_missing() -> None:
+    """Attached decks and recordings have no address of an extra (past.md, "Stored data")."""
+    pictures = dict.fromkeys(PICTURE_SIZES, "https://cdn.example/p.jpg")
+    poster = Poster.model_validate({"id": "p", "active": True, **pictures})
+    note = Annotation(id="a", title="Bar 64", annotation_type="text", link="https://shop.example")
+    track = Subtitle.model_validate({"id": "s", "language": "uk", "url": "https://cdn.example/s.vtt"})
+    lists = [received(poster), received(track), received(note)]
+    bare = [received(type(item).model_validate(encode_record(item))) for (item,) in (known.items for known in lists)]
+
+    def words(lists: list[CachedList[Any]]) -> str:
+        posters, subtitles, annotations = lists
+        row = ListedVideo(Video("one"), posters, subtitles, annotations, received())
+        selected = (line for known in lists for line in panel(known.items[0], 100, stale=False))
+        return " ".join(" ".join(map(plain, (*video_panel(row, FRESH, 100, 28), *selected))).split())
+
+    assert "all sizes" in words(lists)
+    assert words(lists).count("https://shop.example") == 2
+    assert "sizes ?" in words(bare)
+    assert "text ? " in words(bare)
+    assert "original ? md ? sm ? xs ?" in words(bare)
+    assert "link ?" in words(bare)
+    assert "address ?" in words(bare)
+    for untrue in ("no size", "no link", "none yet"):
+        assert untrue not in words(bare)

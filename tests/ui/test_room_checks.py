@@ -138,7 +138,7 @@ def test_rooms_with_unsound_profiles_are_first_and_rooms_without_profiles_last()
 def addressed(*states: EventState, rows: int = 40, missing: str = "") -> list[str]:
     """Lines of the pane of addresses, for a hall and a foyer."""
     rooms = room(STUDIO, status="pending"), room(OTHER, name="Foyer")
-    lines = address_lines(rooms, states, FRESH, 112, rows, missing=missing)
+    lines = address_lines(rooms, states, FRESH, 112, rows, missing=("", missing))
     return [" ".join(plain(line).split()) for line in lines]
 
 
@@ -166,5 +166,15 @@ def test_the_pane_of_addresses_counts_the_lines_that_do_not_fit() -> None:
 def test_rooms_that_were_not_received_are_not_without_addresses() -> None:
     (line,) = address_lines((), (), FRESH, 70, 8, empty_text="waiting for the platform")
     assert plain(line) == "waiting for the platform"
-    (line,) = address_lines([room(sent(STUDIO))], (), FRESH, 70, 8)
+    doubt, line = address_lines([room(sent(STUDIO))], (), FRESH, 70, 8)
+    assert plain(doubt) == "? the relay profiles of 1 room are not known"
     assert plain(line) == "no relay profile with a known address"
+    unread = room(name="Foyer").model_copy(update={"restreams": None})
+    lines = [plain(line) for line in address_lines([room(STUDIO), unread], (), FRESH, 112, 8)]
+    assert lines[0] == "? the relay profiles of 1 room are not known"
+
+
+def test_a_restream_that_is_switched_off_sends_to_no_address() -> None:
+    head, hall, foyer = addressed(on_air(enabled=False))
+    assert head == "rtmp://live.example/app 2 relay profiles, 0 destinations of events"
+    assert "shared" not in hall + foyer

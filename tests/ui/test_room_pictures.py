@@ -10,6 +10,9 @@ from syrupy.assertion import SnapshotAssertion
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Room
 from livedeck.monitor import ROOM_LIST, CachedList
+from livedeck.text.segments import plain
+from livedeck.ui.kit.lines import FramedPanel
+from livedeck.ui.kit.table import HEAD_LINES
 from ui.looks import Look, in_each_look, looks
 from ui.meeting import agree, broadcast, meeting, new_profile, rename, words
 from ui.stage import known, running, show, steady, text_of
@@ -43,6 +46,28 @@ async def test_zero_rooms_and_unknown_rooms_do_not_look_alike() -> None:
         assert "waiting for the platform" in said[0]
         assert "the rooms could not be read" in said[1]
         assert "this workspace has no rooms" in said[2]
+
+
+async def test_each_pane_says_why_it_has_no_rooms() -> None:
+    async with running((160, 50), "5") as (deck, pilot):
+        await show(deck, pilot, lists={ROOM_LIST: CachedList()})
+        for name in ("#all-rooms", "#addresses"):
+            lines = deck.screen.query_one(name, FramedPanel).draw(70, 8)
+            assert "waiting for the platform" in " ".join(map(plain, lines))
+
+
+async def test_the_table_of_profiles_is_as_high_for_each_room() -> None:
+    """A new height costs two layouts of the screen (performance.md, "Budgets")."""
+    async with running((120, 40), "5") as (deck, pilot):
+        numbers = {len(room.restreams or ()) for room in known(deck).rooms.items}
+        assert max(numbers) > 2
+        assert min(numbers) < 2
+        heights = set[int]()
+        for _ in known(deck).rooms.items:
+            heights.add(deck.screen.query_one("#relays").size.height)
+            await pilot.press("down")
+            await pilot.pause()
+        assert heights == {max(numbers) + HEAD_LINES}
 
 
 @in_each_look

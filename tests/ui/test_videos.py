@@ -14,6 +14,8 @@ from livedeck.text.segments import plain
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
+from livedeck.ui.kit.table import Table
+from livedeck.ui.videos.screen import EMPTY_LINES, ExtraPanel, VideosScreen
 from livedeck.ui.videos.selection import selection_of
 from livedeck.ui.videos.view import video_title
 from ui.cinema import REHEARSAL, agree, asked, cached, done, fill, opened, said, sent, videos, words
@@ -47,6 +49,18 @@ async def test_the_recordings_of_events_that_are_over_lead_to_their_parts_and_ba
         await stage.act("view.clear")
         assert stage.deck.current_mode == "videos"
         assert "▌Rehearsal Tuesday" in stage.text()
+
+
+async def test_a_single_recording_leaves_the_height_to_its_panel(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = VideosScreen.rows
+    monkeypatch.setattr(VideosScreen, "rows", lambda screen: rows(screen)[:1])
+    async with deck_stage((80, 24)) as stage:
+        await stage.act("screen.videos")
+        await stage.until(lambda: len(videos(stage)) == 2)
+        await stage.settle()
+        screen = stage.deck.screen
+        assert screen.query_one(Table).size.height == EMPTY_LINES
+        assert screen.query_one(ExtraPanel).size.height > 2 * EMPTY_LINES
 
 
 async def test_a_filter_that_hides_every_video_takes_none_from_its_parts() -> None:

@@ -107,11 +107,15 @@ def missing_rows(cached: CachedList[Any], noun: str) -> Line:
 
     Empty if the list lacks none.
     """
-    count = cached.unreadable
-    unread = f"{counted(count, noun)} could not be read" if count else ""
-    lost = cached.shortfall.text(noun) if cached.shortfall else ""
-    text = ", ".join(filter(None, [lost, unread]))
+    text = missing_rows_text(cached, noun)
     return [(f"≠ {text}", StyleRole.WARNING)] if text else []
+
+
+def missing_rows_text(cached: CachedList[Any], noun: str) -> str:
+    """Return the rows that a list lacks, as text: `20 of 300 rooms not received`. Empty if the list lacks none."""
+    unread = f"{counted(cached.unreadable, noun)} could not be read" if cached.unreadable else ""
+    lost = cached.shortfall.text(noun) if cached.shortfall else ""
+    return ", ".join(filter(None, [lost, unread]))
 
 
 def missing_line(snapshot: Snapshot) -> Line:

@@ -14,7 +14,7 @@ from livedeck.client import RelayProfile, Room
 from livedeck.monitor import ROOM_LIST, CachedList, Snapshot
 from livedeck.operations.rooms import DeferredEdits
 from livedeck.presentation import filtering
-from livedeck.presentation.connection import missing_text
+from livedeck.presentation.connection import missing_rows_text, missing_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.rooms import (
     RELAYS,
@@ -29,7 +29,7 @@ from livedeck.presentation.rooms import (
 from livedeck.presentation.table import TableSchema
 from livedeck.text.segments import Line, ShadedLine
 from livedeck.ui.kit.canvas import StyledWidget
-from livedeck.ui.kit.lines import FRAME_CELLS, FRAME_LINES, FramedPanel, LinesWidget
+from livedeck.ui.kit.lines import FramedPanel, LinesWidget
 from livedeck.ui.kit.selection import RowSelection
 from livedeck.ui.kit.table import HEAD_LINES, Table
 from livedeck.ui.rooms import view
@@ -47,7 +47,7 @@ PANES_WIDTH, PANES_HEIGHT = 100, 34
 """Minimum width and height of a screen with checks of the room and the profiles of all rooms."""
 
 ADDRESSES_WIDTH, ADDRESSES_HEIGHT = 160, 50
-"""Minimum width and height of a screen with the addresses, and the events that send there, too."""
+"""Minimum width and height of a screen with the addresses, and the events set to send there, too."""
 
 PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
 
@@ -186,18 +186,25 @@ class RoomsScreen(BaseScreen):
             return view.all_room_lines(rooms, render_time, cells, lines, reason)
 
         def draw_addresses(cells: int, lines: int) -> list[Line]:
-            return view.address_lines(rooms, snapshot.events, render_time, cells, lines, selected=room, missing=missing)
+            return view.address_lines(
+                rooms,
+                snapshot.events,
+                render_time,
+                cells,
+                lines,
+                selected=room,
+                missing=(missing_rows_text(snapshot.rooms, "room"), missing),
+                empty_text=reason,
+            )
 
         has_addresses = self.size.width >= ADDRESSES_WIDTH and self.size.height >= ADDRESSES_HEIGHT
         self.query_one("#profiles").set_class(has_addresses, "-stacked")
-        checks, addresses = self.query_one("#checks", FramedPanel), self.query_one("#addresses", FramedPanel)
-        checks.styles.height = (
-            len(draw_checks(self.size.width // 2 - FRAME_CELLS)) + FRAME_LINES if has_addresses else "1fr"
-        )
+        addresses = self.query_one("#addresses", FramedPanel)
         addresses.display = has_addresses
-        checks.show(f"Relays of {display_name(room)}" if room else "Relays", "", draw_checks)
+        title = f"Relays of {display_name(room)}" if room else "Relays"
+        self.query_one("#checks", FramedPanel).show(title, "", draw_checks)
         self.query_one("#all-rooms", FramedPanel).show("All rooms", "", draw_rooms)
-        addresses.show("Addresses, and what sends there", "", draw_addresses)
+        addresses.show("Addresses, and what is set to send there", "", draw_addresses)
 
     @property
     def _has_panes(self) -> bool:
@@ -213,8 +220,10 @@ class RoomsScreen(BaseScreen):
             selection.follow_rows(schema, filtered.rows, rows, render_time)
         table = self.query_one(f"#{pane}", Table)
         table.set_class(pane != self._pane, "-away")
-        needed = len(filtered.rows) + HEAD_LINES if filtered.rows else EMPTY_LINES
-        lines = min(needed, self.size.height // 2 - 4)
+        count = len(filtered.rows)
+        if pane == "relays":  # as high for each room, because a new height costs two layouts of the screen
+            count = max((len(room.restreams or ()) for room in rooms.items), default=0)
+        lines = min(max(EMPTY_LINES, count + HEAD_LINES), self.size.height // 2 - 4)
         if pane == "rooms" or self._has_panes:  # without panes, the profiles get the rest of the height
             table.styles.height = lines if pane == "rooms" else min(lines, self.size.height // 3)
         else:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from livedeck.client import EventRestream, RelayProfile, Room
-from livedeck.monitor import BroadcastState, CachedList, EventState, destination, enabled, is_enabled
+from livedeck.monitor import BroadcastState, CachedList, EventState, destination, enabled
 from livedeck.presentation import events, streams
 from livedeck.presentation.connection import missing_rows
 from livedeck.presentation.render_time import RenderTime
@@ -29,7 +28,7 @@ from livedeck.presentation.rooms import (
     worst_first,
 )
 from livedeck.text import addresses
-from livedeck.text.segments import Group, Line, Segment, StyleRole, clip, fit, justify, labelled, wrap
+from livedeck.text.segments import Group, Line, StyleRole, clip, fit, justify, labelled, wrap
 from livedeck.text.values import UNKNOWN, age, counted, safe
 
 REVEALED = 10.0
@@ -250,15 +249,8 @@ def all_room_lines(
     return lines or [*wrap(empty_text, StyleRole.DIM, cells)]
 
 
-class _User(NamedTuple):
-    """Relay profile or restream as a line of `address_lines`, with its room or event: kind, name and time or status."""
-
-    target: RelayProfile | EventRestream
-    kind: Line
-    when: Line
-    owner: Segment
-    sign: Segment
-    status: str
+_User = tuple[RelayProfile | EventRestream, Room | EventState]
+"""Relay profile or restream, and its room or event."""
 
 
 def address_lines(
@@ -269,12 +261,12 @@ def address_lines(
     rows: int,
     *,
     selected: Room | None = None,
-    missing: str = "",
+    missing: Iterable[str] = (),
     empty_text: str = "",
 ) -> list[Line]:
-    """Return each address that relay profiles send to, with the rooms and events that send there.
+    """Return each address that relay profiles send to, with the rooms and events set to send there.
 
-    Completed events are left out. The last line counts the lines that do not fit.
+    Completed events and restreams that are switched off are left out. The last line counts the lines that do not fit.
 
     Args:
         rooms: all rooms.
@@ -283,71 +275,78 @@ def address_lines(
         cells: width of a line.
         rows: maximum number of lines.
         selected: room whose lines are emphasized.
-        missing: events that `states` lacks, in words; empty if it has all.
+        missing: rooms that `rooms` lacks and events that `states` lacks, in words; a text is empty if none is lacking.
         empty_text: reason why there are no rooms.
     """
     if not rooms:
         return [*wrap(empty_text, StyleRole.DIM, cells)]
     current = [state for state in states if state.phase.tally is not BroadcastState.COMPLETED]
+    unread = sum(room.restreams is None or not all(map(is_known, room.restreams)) for room in rooms)
     unknown = sum(not _has_known_destinations(state) for state in current)
-    doubts = filter(None, [missing, unknown and f"the destinations of {counted(unknown, 'event')} are not known"])
-    users = [*_room_users(rooms, render_time, selected), *_event_users(current, render_time)]
-    counts = Counter(filter(None, (destination(user.target) for user in users)))
-    profiles = [profile for room in worst_first(rooms) for profile in relay_profiles(room)]
-    lines: list[Line] = [line for doubt in doubts for line in wrap(f"{UNKNOWN} {doubt}", StyleRole.DIM, cells)]
-    for address in dict.fromkeys(profile.url.rstrip("/") for profile in profiles if profile.url):
-        here = [user for user in users if (user.target.url or "").rstrip("/") == address]
-        profiles_here = sum(isinstance(user.target, RelayProfile) for user in here)
-        of_events = len(here) - profiles_here
-        words = f"  {counted(profiles_here, 'relay profile')}, {counted(of_events, 'destination')} of events"
+    doubts = [
+        *missing,
+        f"the relay profiles of {counted(unread, 'room')} are not known" if unread else "",
+        f"the destinations of {counted(unknown, 'event')} are not known" if unknown else "",
+    ]
+    users: list[_User] = [
+        *((profile, room) for room in worst_first(rooms) for profile in relay_profiles(room)),
+        *((restream, state) for state in current for restream in enabled(state.event.restreams or ())),
+    ]
+    by_address: dict[str, list[_User]] = {}
+    for target, owner in users:
+        by_address.setdefault((target.url or "").rstrip("/"), []).append((target, owner))
+    groups = [
+        (address, here) for address, here in by_address.items() if address and isinstance(here[0][0], RelayProfile)
+    ]  # profiles are first
+    counts = Counter(filter(None, (destination(target) for target, _ in users)))
+    lines: list[Line] = [line for doubt in doubts for line in wrap(f"{UNKNOWN} {doubt}", StyleRole.DIM, cells) if doubt]
+    total = len(lines) + sum(len(here) + 2 for _, here in groups) - (0 if lines or not groups else 1)
+    for address, here in groups:
+        if len(lines) >= rows:
+            break
+        profiles = sum(isinstance(target, RelayProfile) for target, _ in here)
+        words = f"  {counted(profiles, 'relay profile')}, {counted(len(here) - profiles, 'destination')} of events"
         lines += [*([[]] if lines else []), [(addresses.show(address), StyleRole.HEAD), (words, StyleRole.DIM)]]
-        for user in here:
-            place = destination(user.target)
-            lines.append(_user_line(user, cells, is_shared=place is not None and counts[place] > 1))
-    if len(lines) > rows:
-        return [*lines[: rows - 1], [(f"▼ {len(lines) - rows + 1} more lines", StyleRole.DIM)]]
-    return lines or [[("no relay profile with a known address", StyleRole.DIM)]]
+        lines += [_user_line(user, counts, render_time, cells, selected) for user in here[: max(0, rows - len(lines))]]
+    if total > rows:
+        return [*lines[: rows - 1], [(f"▼ {total - rows + 1} more lines", StyleRole.DIM)]]
+    return lines if groups else [*lines, [("no relay profile with a known address", StyleRole.DIM)]]
 
 
-def _room_users(rooms: Iterable[Room], render_time: RenderTime, selected: Room | None) -> Iterator[_User]:
-    for room in worst_first(rooms):
-        role = StyleRole.STRONG if selected and room.id == selected.id else StyleRole.TEXT
-        doubles = doubled(room)
-        for profile in relay_profiles(room):
-            sign = profile_mark(profile, render_time, is_double=profile in doubles)
-            status = f"no {', no '.join(gaps(profile))}" if gaps(profile) else ""
-            kind: Line = [(" room", StyleRole.DIM)]
-            owner = _segment(display_name(room), role, render_time)
-            yield _User(profile, kind, room_status(room, render_time), owner, sign, status)
+def _user_line(
+    user: _User, counts: Counter[tuple[str, str]], render_time: RenderTime, cells: int, selected: Room | None
+) -> Line:
+    """Return a line: kind, time or status, owner, sign, name and status of the target, and the end of its key.
 
-
-def _event_users(states: Iterable[EventState], render_time: RenderTime) -> Iterator[_User]:
-    for state in states:
-        for restream in state.event.restreams or ():
-            sign = streams.destination_mark(state, restream, render_time)
-            status = safe(restream.status or UNKNOWN, 20) if is_enabled(restream) else "off"
-            name = _segment(events.name(state), StyleRole.TEXT, render_time)
-            kind, when = events.tally(state, render_time), events.clock_cell(state, render_time)
-            yield _User(restream, kind, when, name, sign, status)
-
-
-def _segment(text: str, role: StyleRole, render_time: RenderTime) -> Segment:
-    return text, StyleRole.STALE if render_time.stale else role
-
-
-def _user_line(user: _User, cells: int, *, is_shared: bool) -> Line:
-    """Return a line: kind, owner, sign, name and status of the target, and the end of its key."""
-    target, (glyph, role) = user.target, user.sign
-    key = key_text(target) if isinstance(target, RelayProfile) else str(target.key or UNKNOWN)
-    words = f"{glyph} {safe(target.name or UNKNOWN)} {user.status}"
+    `counts`: number of users of each destination.
+    """
+    target, owner = user
+    name_role = StyleRole.TEXT
+    if isinstance(target, RelayProfile):
+        assert isinstance(owner, Room)
+        kind: Line = [(" room", StyleRole.DIM)]
+        when, name, key = room_status(owner, render_time), display_name(owner), key_text(target)
+        glyph, role = profile_mark(target, render_time, is_double=target in doubled(owner))
+        status = f"no {', no '.join(gaps(target))}" if gaps(target) else ""
+        name_role = StyleRole.STRONG if selected and owner.id == selected.id else name_role
+    else:
+        assert isinstance(owner, EventState)
+        kind, when = events.tally(owner, render_time), events.clock_cell(owner, render_time)
+        name, key = events.name(owner), str(target.key or UNKNOWN)
+        glyph, role = streams.destination_mark(owner, target, render_time)
+        status = safe(target.status or UNKNOWN, 20)
+    place = destination(target)
+    shared = " shared" if place and counts[place] > 1 else ""
+    name_role = StyleRole.STALE if render_time.stale else name_role
+    name_cells = max(0, cells - KIND_CELLS - WHEN_CELLS - TARGET_CELLS - KEY_CELLS - 2)
     return [
-        *fit(user.kind, KIND_CELLS),
-        *fit(user.when, WHEN_CELLS),
-        *fit([user.owner], max(0, cells - KIND_CELLS - WHEN_CELLS - TARGET_CELLS - KEY_CELLS - 2), ellipsis=True),
+        *fit(kind, KIND_CELLS),
+        *fit(when, WHEN_CELLS),
+        *fit([(name, name_role)], name_cells, ellipsis=True),
         (" ", StyleRole.TEXT),
-        *fit([(words, role)], TARGET_CELLS, ellipsis=True),
+        *fit([(f"{glyph} {safe(target.name or UNKNOWN)} {status}", role)], TARGET_CELLS, ellipsis=True),
         (" ", StyleRole.TEXT),
-        *fit([(f"{key}{' shared' if is_shared else ''}", StyleRole.DIM)], KEY_CELLS),
+        *fit([(f"{key}{shared}", StyleRole.DIM)], KEY_CELLS),
     ]
 
 

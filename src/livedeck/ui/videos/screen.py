@@ -256,9 +256,10 @@ class VideosScreen(PictureScreen):
         row = find_row(self.SCHEMA, self.rows(), self._row.key)
         posters = row.posters.items if row else ()
         self.show_poster(next((poster for poster in posters if poster.active), None))
-        lines, most = len(self.rows()) + HEAD_LINES, max(EMPTY_LINES, self.size.height // MAX_SHARE)
-        is_short = EMPTY_LINES <= lines <= most  # then the panel takes the rest of the height
-        self.query_one(Table).styles.height = lines if is_short else "1fr"
+        filtered, _ = self.filtered_rows(snapshot, render_time)
+        lines, most = len(filtered.rows) + HEAD_LINES, max(EMPTY_LINES, self.size.height // MAX_SHARE)
+        is_short = HEAD_LINES < lines <= most  # then the panel takes the rest of the height
+        self.query_one(Table).styles.height = max(EMPTY_LINES, lines) if is_short else "1fr"
         self.query_one(".beside").styles.height = "1fr" if is_short else picture_size(self.size)[1] + 1
 
     def panel_lines(self, render_time: RenderTime, width: int) -> Sequence[ShadedLine]:

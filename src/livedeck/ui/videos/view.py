@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from livedeck.client import Annotation, Cue, Poster, Subtitle
@@ -158,10 +159,10 @@ def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, he
         _fact("video", row.video.title, StyleRole.STRONG),
         labelled("missing", missing_line(row, render_time), LABEL_CELLS),
     ]
-    room = max(1, (height - len(head) - len(facts)) // (len(PARTS) - 1))
+    shares = _shares([len(cached.items) for cached in row.lists], height - len(head) - len(facts))
     extras: list[list[ShadedLine]] = [
-        [linked(clip(line, cells), "part.next", part) for line in _extra_lines(part, cached, render_time, cells, room)]
-        for part, cached in zip(PARTS[1:], row.lists, strict=True)
+        [linked(clip(line, cells), "part.next", part) for line in _extra_lines(part, cached, render_time, cells, share)]
+        for part, cached, share in zip(PARTS[1:], row.lists, shares, strict=True)
     ]
     fitting = max(0, height - len(head) - sum(map(len, extras)))
     rest = facts[max(0, len(facts) - fitting) :]
@@ -172,6 +173,15 @@ def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, he
     ]
     has_gaps = sum(map(len, parts)) + len(parts) <= height
     return [line for part in parts for line in (*part, *([[]] if has_gaps else []))]
+
+
+def _shares(counts: Sequence[int], lines: int) -> list[int]:
+    """Return the maximum number of lines of each list. Short lists leave theirs to longer ones."""
+    shares = [1] * len(counts)
+    for done, index in enumerate(sorted(range(len(counts)), key=lambda index: counts[index])):
+        shares[index] = max(1, lines // (len(counts) - done))
+        lines -= min(shares[index], max(1, counts[index]))
+    return shares
 
 
 def _extra_lines(part: str, cached: CachedList[Any], render_time: RenderTime, cells: int, rows: int) -> list[Line]:
@@ -223,16 +233,27 @@ def _extra_details(item: Any) -> str:
     """Return the values of an extra that show whether it is complete: sizes of a poster, file or link."""
     match item:
         case Poster():
-            missing = [name for name, address in picture_sizes(item) if not address]
-            sizes = f"no size {', '.join(missing)}" if missing else "all sizes"
+            received = [name for name in PICTURE_SIZES if name in item.model_fields_set]
+            missing = [name for name in received if not getattr(item, name)]
+            sizes = "all sizes" if len(received) == len(PICTURE_SIZES) else f"sizes {UNKNOWN}"
+            sizes = f"no size {', '.join(missing)}" if missing else sizes
             return f"{safe(item.type or UNKNOWN, 20)}  {safe(item.status or UNKNOWN, 20)}  {sizes}"
         case Subtitle():
             return safe(item.file_name or "no file", 60)
         case Annotation():
-            return f"{safe(item.annotation_type or UNKNOWN, 20)}  {addresses.show(item.link, 'no link')}"
+            return f"{safe(item.annotation_type or UNKNOWN, 20)}  {_address(item, 'link', 'no link')}"
         case KnownMaterial():
             return f"{safe(item.file_name or 'no file', 60)}  {safe(item.media_type or UNKNOWN, 60)}"
     return ""
+
+
+PICTURE_SIZES = ("original", "md", "sm", "xs")
+"""Pictures of a poster, largest first, by the platform's names of the sizes."""
+
+
+def _address(item: Poster | Annotation, name: str, absent: str = NOT_APPLICABLE) -> str:
+    """Return an address of an extra; `?` if it was not received. Recordings and attached decks have none (past.md)."""
+    return addresses.show(getattr(item, name), absent if name in item.model_fields_set else UNKNOWN)
 
 
 def _poster(poster: Poster) -> list[Line]:
@@ -241,22 +262,15 @@ def _poster(poster: Poster) -> list[Line]:
     return [
         _fact("poster", f"of {position(poster.from_time)}{until}, {shown}", StyleRole.STRONG),
         _fact("id", poster.id or "none: the default picture"),
-        *(
-            labelled(name, [(addresses.show(address, NOT_APPLICABLE), StyleRole.DIM)], LABEL_CELLS)
-            for name, address in picture_sizes(poster)
-        ),
+        *(labelled(name, [(_address(poster, name), StyleRole.DIM)], LABEL_CELLS) for name in PICTURE_SIZES),
     ]
-
-
-def picture_sizes(poster: Poster) -> tuple[tuple[str, str | None], ...]:
-    """Return the pictures of a poster, largest first: the platform's name of the size, and the address."""
-    return ("original", poster.original), ("md", poster.md), ("sm", poster.sm), ("xs", poster.xs)
 
 
 def _subtitle(subtitle: Subtitle, *, stale: bool) -> list[Line]:
     word, role = recognition(subtitle.status, stale=stale)
     polling = "  polled every 3 s" if subtitle.status == "pending" else ""
-    address = str(subtitle.url) if subtitle.url and subtitle.url.reveal() else "none yet"
+    absent = "none yet" if "url" in subtitle.model_fields_set else UNKNOWN
+    address = str(subtitle.url) if subtitle.url and subtitle.url.reveal() else absent
     return [
         _fact("track", f"{subtitle.language or UNKNOWN}  {subtitle.description or ''}", StyleRole.STRONG),
         labelled("recognised", [(word, role), (polling, StyleRole.DIM)], LABEL_CELLS),
@@ -278,7 +292,7 @@ def _annotation(annotation: Annotation) -> list[Line]:
         _fact("annotation", annotation.title, StyleRole.STRONG),
         _fact("type", annotation.annotation_type),
         _fact("time", span),
-        labelled("link", [(addresses.show(annotation.link, NOT_APPLICABLE), StyleRole.TEXT)], LABEL_CELLS),
+        labelled("link", [(_address(annotation, "link"), StyleRole.TEXT)], LABEL_CELLS),
         _fact("id", annotation.id),
         _fact("poster", annotation.annotation_poster_id),
     ]
