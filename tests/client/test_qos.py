@@ -121,7 +121,7 @@ async def test_a_time_may_be_counted_from_1970(time: object) -> None:
 
 async def test_a_list_in_which_nothing_is_a_sample_is_unreadable() -> None:
     """An empty answer would be read as no signal, and blame the encoder for what the platform writes."""
-    with pytest.raises(Unreadable, match="no sample of 2 has a time"):
+    with pytest.raises(Unreadable, match="no time in any of 2 samples"):
         await read({"data": [sample(time=7), None]})
 
 

@@ -80,7 +80,7 @@ async def test_a_proxy_that_fails_is_told_by_its_status_and_not_as_a_broken_answ
     outgoing: Outgoing, status: str, body: bytes, kind: str
 ) -> None:
     """Whatever the page is made of: where all is asked for, where something is done, and in the place of a stream."""
-    words = f"responds {status[:3]}: the collector, or a proxy in front of it, has failed"
+    words = f"responds {status[:3]}: the collector or its proxy has failed"
     async with stand_in(saying(plain(status, body, f"Content-Type: {kind}"))) as server:
         link = link_to(outgoing, server.address)
         for asked in (link.get("/v1/snapshot"), link.post("/v1/poke", {}), listen(link, [])):

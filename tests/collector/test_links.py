@@ -195,7 +195,7 @@ def test_the_key_is_made_once_and_is_private(tmp_path: Path) -> None:
         make_links(settings)
     file.chmod(0o600)
     file.write_text("no key")
-    with pytest.raises(SettingsError, match="delete it"):
+    with pytest.raises(SettingsError, match="delete the file"):
         make_links(settings)
     assert make_links(Settings.model_validate({"history": str(history)})) is None
 

@@ -13,14 +13,14 @@ from livedeck.text.segments import clip, plain
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 AWAY = "cannot be reached; check that the collector runs, and the address in collector_url"
-PROXY = "responds 502: the collector, or a proxy in front of it, has failed"
+PROXY = "responds 502: the collector or its proxy has failed"
 
 
 @pytest.mark.parametrize(
     ("reason", "columns", "words"),
     [
         *((AWAY, columns, "cannot be reached") for columns in (80, 100, 120)),
-        (PROXY, 80, "responds 502: a proxy"),
+        (PROXY, 80, "responds 502: the coll"),
         (PROXY, 120, PROXY),
     ],
 )

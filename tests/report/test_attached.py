@@ -215,7 +215,7 @@ def test_of_half_of_the_answers_nothing_is_told(fails: str, night: Path, tmp_pat
         env = environment(tmp_path, address, tmp_path / "own.sqlite")
         done = called(tmp_path, "past", "report", "Main stage", *STRETCH, env=env)
     assert (done.returncode, done.stdout) == (4, "")
-    assert "responds 502: the collector, or a proxy in front of it, has failed" in done.stderr
+    assert "responds 502: the collector or its proxy has failed" in done.stderr
 
 
 @pytest.mark.parametrize("line", [("check",), ("prune", "--before", "2020-01-01"), ("export", "-o", "OUT")])

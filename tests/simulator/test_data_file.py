@@ -284,7 +284,7 @@ def test_a_second_process_on_a_data_file_is_refused_and_told_who_has_it(tmp_path
             assert second.stdout == ""
             assert second.stderr == (
                 f"livedeck serve: cannot use the data file {data}: process {process.pid} uses it; "
-                "end it, or give another file\n"
+                "end that process, or give another file\n"
             )
         process.kill()
         process.wait()

@@ -166,7 +166,7 @@ def completed(reader: Reader, text: str, found: _Found) -> None:
     )
 
 
-# addresses, and what sends there
+# addresses, and what is set to send there
 
 
 @sentence(r"(?P<url>rtmps?://\S+)  (\d+) relay profiles?, (\d+) destinations? of events")
@@ -175,7 +175,7 @@ def used_address(reader: Reader, text: str, found: _Found) -> None:
     profiles = [row for room_ in reader.records.all("room") for row in room_["restreams"]]
     reader.says(text, int(found[2]) == sum(_is_at(reader, row) for row in profiles), "profiles")
     counts = {
-        sum(_is_at(reader, row) for event in events.values() if not _is_over(event) for row in event["restreams"])
+        sum(_is_at(reader, row) for event in events.values() if not _is_over(event) for row in _enabled(event))
         for at, events in reader.records.seconds
         if at >= reader.now - reader.age - LIST_INTERVAL
     }
@@ -190,10 +190,14 @@ def _is_over(event: Document) -> bool:
     return event["stream"] is not None and event["stream"]["status"] == "finished"
 
 
+def _enabled(event: Document) -> list[Document]:
+    return [row for row in event["restreams"] if row.get("enabled") is not False]
+
+
 def _is_shared(reader: Reader, row: Document, key: str) -> bool:
     """Whether another destination at the address of a row has its key."""
     events = [event for event in reader.records.seconds[-1][1].values() if not _is_over(event)]
-    keys = [other["key"] for event in events for other in event["restreams"] if _is_at(reader, other)]
+    keys = [other["key"] for event in events for other in _enabled(event) if _is_at(reader, other)]
     rooms_ = reader.records.all("room")
     keys += [other["stream_key"] for room_ in rooms_ for other in room_["restreams"] if _is_at(reader, other)]
     return keys.count(row[key]) > 1

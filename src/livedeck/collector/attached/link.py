@@ -270,7 +270,7 @@ class Link:
             raise CollectorRefusedError(say, response.status, values)
         if response.status >= 500:
             raise CollectorAwayError(
-                f"{host} responds {response.status}: the collector, or a proxy in front of it, has failed"
+                f"{host} responds {response.status}: the collector or its proxy has failed"
             )
         kind = _media_type(response.headers) or "no media type"
         raise CollectorAwayError(
