@@ -274,7 +274,7 @@ async def test_what_became_of_answers_made_alone_is_told() -> None:
 
         async def snapshots() -> AsyncGenerator[Snapshot, None]:
             async for snapshot in monitor.snapshots():
-                yield replace(snapshot, attachment=attached(AttachmentState.WATCHING, 1, told=told))
+                yield replace(snapshot, attachment=attached(AttachmentState.WATCHING, 1, outcomes=told))
 
         remote.snapshots = snapshots
         deck.monitor = remote
