@@ -269,9 +269,7 @@ class Link:
         if values is not None and say:
             raise CollectorRefusedError(say, response.status, values)
         if response.status >= 500:
-            raise CollectorAwayError(
-                f"{host} responds {response.status}: the collector or its proxy has failed"
-            )
+            raise CollectorAwayError(f"{host} responds {response.status}: the collector or its proxy has failed")
         kind = _media_type(response.headers) or "no media type"
         raise CollectorAwayError(
             f"{host} responds {response.status} with {masked_line(kind, 60)}, unlike a collector; check the address in "
