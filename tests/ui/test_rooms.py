@@ -229,7 +229,7 @@ async def test_an_edit_shows_what_it_changes_and_sends_only_that() -> None:
         shown = words(stage)
         assert f"Address: {before.url} → rtmp://live.twitch.tv/app" in shown
         assert "Platform (from the address): video_share → game_stream" in shown
-        assert "applies when somebody next starts the relay" in shown
+        assert "applies at the next start of the relay" in shown
         assert not stage.writes
         await agree(stage)
         after = (await stored(stage)).restreams
