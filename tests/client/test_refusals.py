@@ -148,7 +148,7 @@ async def test_text_of_the_platform_is_harmless_in_a_message() -> None:
     ],
 )
 async def test_a_redirect_names_where_it_points_and_nothing_that_may_sign_it(location: str, place: str) -> None:
-    assert f"the platform redirects to {place}" in str(await refused(302, b"", {"Location": location}))
+    assert f"a redirect to {place}" in str(await refused(302, b"", {"Location": location}))
 
 
 async def test_a_token_that_the_platform_repeats_is_masked() -> None:

@@ -12,14 +12,14 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import clip, plain
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-AWAY = "cannot be reached; check that the collector runs, and the address in collector_url"
+AWAY = "refuses connections; check that the collector runs, and the address in collector_url"
 PROXY = "responds 502: the collector or its proxy has failed"
 
 
 @pytest.mark.parametrize(
     ("reason", "columns", "words"),
     [
-        *((AWAY, columns, "cannot be reached") for columns in (80, 100, 120)),
+        *((AWAY, columns, "refuses connections") for columns in (80, 100, 120)),
         (PROXY, 80, "responds 502: the coll"),
         (PROXY, 120, PROXY),
     ],

@@ -58,7 +58,7 @@ def test_an_evening(snapshot: SnapshotAssertion, known: Snapshot, size: tuple[in
 
 
 def _blind(known: Snapshot) -> Snapshot:
-    reason = "list events: 127.0.0.1:8787 cannot be reached; check the address and that the platform is up"
+    reason = "list events: 127.0.0.1:8787 refuses connections; check the address and port"
     since, as_of = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
     cause = blame(Facts(failure=seen(Unreachable(reason, "refused", is_connected=False))))
     link = replace(known.link, state=ConnectionState.BLIND, since=since, as_of=as_of, reason=reason, blame=cause)
