@@ -146,7 +146,7 @@ async def test_a_redirect_is_named_and_the_token_does_not_follow_it(status: byte
     async with listening(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") as (elsewhere, seen):
         away = f"\r\nLocation: {elsewhere}/v2?sign=signature-of-the-url\r\nContent-Length: 0\r\n\r\n".encode()
         async with listening(b"HTTP/1.1 " + status + away) as (address, _heads), api_at(address) as api:
-            with pytest.raises(Rejected, match=f"redirects to {elsewhere}, which is not followed") as caught:
+            with pytest.raises(Rejected, match=f"a redirect to {elsewhere}, which is not followed") as caught:
                 await api.events.list()
     assert not seen
     assert "signature" not in str(caught.value)

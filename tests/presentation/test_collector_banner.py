@@ -1,4 +1,4 @@
-"""A banner about a collector: what happened is read at every width."""
+"""A banner: what happened is read at every width."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from livedeck.client import ApiError, ServerFault, Unauthorized, Unreachable, Unreadable
 from livedeck.monitor import Attachment, AttachmentState, ConnectionProblem, ConnectionState, ConnectionStatus, Snapshot
+from livedeck.monitor.evidence.blame import Facts, blame, seen
 from livedeck.presentation.connection import banner_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import clip, plain
@@ -34,3 +36,28 @@ def test_a_cut_takes_no_word_of_what_happened(reason: str, columns: int, words: 
     shown = plain(clip(banner, columns))
     assert "since 12:00:00Z" in shown
     assert words in shown
+
+
+@pytest.mark.parametrize("state", [ConnectionState.BLIND, ConnectionState.FAILING])
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (Unreachable("list events: x.example refuses", "refused", is_connected=False), "connections are refused"),
+        (Unreachable("list events: x.example", "dns"), "the platform's host name does not resolve"),
+        (Unreachable("list events: x.example", "route"), "this machine finds no way to the platform"),
+        (Unreachable("list events: x.example", "tls"), "no trusted connection"),
+        (Unreachable("list events: x.example", "timeout", is_connected=True), "no reply in time"),
+        (ServerFault("list events: page", status=502), "something answers 502"),
+        (ServerFault("list events: failed", status=503, code=503503), "the platform answers 503"),
+        (Unauthorized("list events: refused", status=401, code=401401), "the platform refuses the token"),
+        (Unreadable("list events: page", is_foreign=True), "something answers in the platform's pl"),
+    ],
+)
+def test_a_banner_of_80_columns_names_the_cause(state: ConnectionState, error: ApiError, words: str) -> None:
+    cause = blame(Facts(failure=seen(error)))
+    problem = ConnectionProblem.NO_ANSWER
+    link = ConnectionStatus(
+        state, NOW, as_of=NOW, next_try=NOW, problem=problem, reason=f"{error} {'x' * 90}", blame=cause
+    )
+    snapshot = Snapshot(1, NOW, link)
+    assert words in plain(clip(banner_line(snapshot, RenderTime.from_snapshot(snapshot, NOW)), 80))
