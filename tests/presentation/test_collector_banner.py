@@ -57,7 +57,7 @@ def test_a_banner_of_80_columns_names_the_cause(state: ConnectionState, error: A
     cause = blame(Facts(failure=seen(error)))
     problem = ConnectionProblem.NO_ANSWER
     link = ConnectionStatus(
-        state, NOW, as_of=NOW, next_try=NOW, problem=problem, reason=f"{error} {'x' * 90}", blame=cause
+        state, NOW, as_of=NOW, next_try=NOW, problem=problem, reason=f"{error} {'; try again' * 8}", blame=cause
     )
     snapshot = Snapshot(1, NOW, link)
     assert words in plain(clip(banner_line(snapshot, RenderTime.from_snapshot(snapshot, NOW)), 80))
