@@ -299,7 +299,7 @@ class _Application:
         try:
             earlier = await self._open(step, operation)
         except NotReadError as error:
-            return Outcome(Verdict.REFUSED, f"not sent: {error}", REFUSED)
+            return Outcome(Verdict.REFUSED, f"not sent: {error}", FAULT)
         if earlier:
             close = ", ".join(f"livedeck change close {identity}" for identity in earlier)
             text = f"not sent: an earlier change has no verdict yet. Look at the platform, then: {close}"
