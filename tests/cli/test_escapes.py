@@ -83,9 +83,7 @@ def open_form(deck: Terminal) -> None:
     deck.pause(LOOK)
     deck.press("\t\r")
     deck.until("refused")
-    deck.pause(LOOK)
-    deck.press("\x1b")
-    deck.until("Your input will be lost")
+    deck.press_until("\x1b", "Your input will be lost")  # the form is drawn after the refusal beside it
     deck.pause(LOOK)
     deck.press("\t\r")
     deck.pause(LOOK)  # a key that comes while a dialog closes is meant for nothing behind it
