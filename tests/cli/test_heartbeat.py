@@ -109,7 +109,7 @@ def test_a_clock_that_is_set_stops_no_beat(tmp_path: Path, seconds: float) -> No
 @pytest.mark.parametrize("seconds", [HOUR, -HOUR])
 def test_a_platform_that_dies_stops_the_beats_whatever_the_clock_says(tmp_path: Path, seconds: float) -> None:
     beats = said(tmp_path, 6, (90, set_by(seconds)), (150, die))
-    assert beats == [*["well"] * 3, *["no response from the platform"] * 3]
+    assert beats == [*["well"] * 3, *["no usable reply from the platform"] * 3]
 
 
 @pytest.mark.parametrize("seconds", [HOUR, -HOUR])
@@ -124,7 +124,7 @@ def test_an_address_that_takes_no_beat_is_said_once_and_that_it_does_again(
     secret = "of-the-beat-0815-4711"
     register_secret(secret)
     answers = [Reply(404, f"no such check {secret}"), Reply(0, "no answer"), Reply(302), Reply(), Reply()]
-    assert said(tmp_path, 6, (210, die), answers=answers) == [*["well"] * 4, *["no response from the platform"] * 2]
+    assert said(tmp_path, 6, (210, die), answers=answers) == [*["well"] * 4, *["no usable reply from the platform"] * 2]
     words = [line for line in capsys.readouterr().err.splitlines() if "heartbeat" in line]
     assert words[0].startswith("livedeck collector run: heartbeat failed: 404 no such check ")
     assert words[1:] == ["livedeck collector run: heartbeat works again"]

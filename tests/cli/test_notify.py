@@ -336,7 +336,7 @@ def test_what_several_collectors_gave_up_is_listed_and_tried_again_from_what_the
     for command in (("list",), ("dead", "retry")):
         away = called(tmp_path, "notify", *command, env=env)
         assert (away.returncode, away.stdout, away.stderr.count("\n")) == (1, "", 1)
-        assert "not known: Redis: " in away.stderr
+        assert "notifications are unknown: Redis: " in away.stderr
 
 
 async def _give_up(settings: Settings, folder: Path) -> None:

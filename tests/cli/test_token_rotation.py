@@ -47,7 +47,9 @@ class Gate:
             self.seen.append((method, token))
             status = 200 if token == self.token else 401
             page = {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 0}}, "data": []}
-            body = json.dumps({"data": []} if target.endswith("qos") else page).encode()
+            refusal = {"error": {"code": 401401, "message": "Unauthorized"}}
+            answer = refusal if status == 401 else {"data": []} if target.endswith("qos") else page
+            body = json.dumps(answer).encode()
             writer.write(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n" % (status, len(body)))
             writer.write(b"Connection: close\r\n\r\n" + body)
             await writer.drain()

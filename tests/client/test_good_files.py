@@ -123,7 +123,7 @@ async def test_a_long_log_is_whole_and_the_next_request_is_answered(further: byt
 async def test_a_long_log_that_breaks_off_leaves_the_good_file(file: Path) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (len(LONG) + 2)
     async with listening(head + LONG) as (address, _), api_at(address) as api:
-        with pytest.raises(Unreachable, match="broke the connection"):
+        with pytest.raises(Unreachable, match=r"the connection to .* broke"):
             await api.chat.export(ChatExport("e", "s"), file, replace=True)
     assert content(file) == GOOD
     assert neighbours(file) == [file]

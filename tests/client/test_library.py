@@ -352,7 +352,7 @@ async def test_a_page_is_a_sequence_and_knows_the_next_one() -> None:
 @warped
 async def test_a_call_may_have_a_timeout_of_its_own() -> None:
     async with listening(None) as (address, _), api_at(address, timeout=60) as api:
-        with pytest.raises(Unreachable, match=r"no complete response from .* in time \(0.1 s\)"):
+        with pytest.raises(Unreachable, match=r"no complete response from .* in time \(setting timeout: 0.1 s\)"):
             await api.with_timeout(0.1).events.list()
         with pytest.raises(Misconfigured, match="timeout should be above 0"):
             api.with_timeout(0)

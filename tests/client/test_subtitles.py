@@ -128,7 +128,7 @@ async def test_a_file_that_is_not_there_or_too_large_is_named(tmp_path: Path) ->
 
 
 def track(status: str) -> tuple[int, bytes, dict[str, str]]:
-    return 200, f'{{"data": {{"id": "x", "status": "{status}"}}}}'.encode(), {}
+    return 200, f'{{"data": {{"id": "s", "status": "{status}"}}}}'.encode(), {}
 
 
 async def test_recognition_is_asked_for_until_it_is_pending_no_more() -> None:

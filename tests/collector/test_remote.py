@@ -331,7 +331,10 @@ async def test_times_are_the_collectors_whatever_this_machine_says() -> None:
             plain("401 Unauthorized", b'{"error":"no token","say":"a token is needed"}'),
             "refuses this deck's token (401)",
         ),
-        (plain("403 Forbidden", b"<html>"), "does not allow this with this deck's token (403)"),
+        (
+            plain("403 Forbidden", b'{"error":"not allowed","say":"this token may only read metrics"}'),
+            "does not allow this with this deck's token (403)",
+        ),
         (
             plain("200 OK", b'{"schema":2,"id":"b-1","values":{},"samples":{}}', "Content-Type: application/json"),
             "COLLECTOR SPEAKS SCHEMA 2: upgrade this deck",
@@ -351,6 +354,18 @@ async def test_a_collector_that_refuses_is_said_in_its_words_at_once(answer: byt
         assert blind.attachment.state is AttachmentState.REFUSED
         assert not blind.link.is_unauthorized  # that is the platform's token
         assert [alarm.key for alarm in blind.alarms] == [SILENT]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@warped
+async def test_a_page_with_a_refusal_is_not_taken_for_the_collectors(status: int) -> None:
+    page = plain(f"{status} Refused", b"<html>Log in</html>", "Content-Type: text/html")
+    async with stand_in(saying(page)) as server, Outgoing() as outgoing:
+        remote = Remote(Link(outgoing, [server.address], Secret("of-a-deck")), LoopClock())
+        snapshot = await remote.wait_ready()
+        assert snapshot.link.state is ConnectionState.BLIND
+        assert f"responds {status} with text/html, unlike a collector" in snapshot.link.reason
+        assert "token" not in snapshot.link.reason
 
 
 @warped

@@ -166,10 +166,10 @@ def test_the_documents_list_every_parent_with_its_children() -> None:
     words = {
         "every kind that samples raise, and RESTREAM_DOWN": by_samples | {"RESTREAM_DOWN"},
         "the same but DROPOUTS": by_samples - {"DROPOUTS"} | {"RESTREAM_DOWN"},
-        "every alarm of every event; PLATFORM; LIST_WRONG; RATE_LIMITED; CDN; PROBE_BLIND": {
+        "every alarm of every event; PLATFORM; LIST_WRONG; CDN; PROBE_BLIND": {
             kind.name for kind in ALARM_KINDS.values() if not kind.is_of_deck
         }
-        | {"PLATFORM", "LIST_WRONG", "RATE_LIMITED", "CDN", "PROBE_BLIND"},
+        | {"PLATFORM", "LIST_WRONG", "CDN", "PROBE_BLIND"},
         "every kind of viewers": {*VIEWER_RULES},
         "the shared kinds of the events that it lists": set(
             re.findall(r"[A-Z]+_[A-Z]+|BLACKOUT|RECONNECTING|DROPOUTS", shared)

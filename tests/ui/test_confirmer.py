@@ -244,11 +244,16 @@ FAILED: dict[str, object] = {"kind": "status", "status": 500, "method": "DELETE"
 REFUSED: dict[str, object] = {"kind": "status", "status": 403, "method": "PUT"}
 VERDICTS: dict[str, tuple[str, dict[str, object], str, Severity]] = {
     "done": ("event.enable", {}, "event enabled: Untitled event", Severity.INFO),
-    "applied": ("event.delete", LOST, "event deleted: Untitled event: the platform failed (500)", Severity.INFO),
+    "applied": (
+        "event.delete",
+        LOST,
+        "event deleted: Untitled event: something that answers for the platform",
+        Severity.INFO,
+    ),
     "unknown": (
         "event.delete",
         DROPPED,
-        "unknown whether the event was deleted: Untitled event: the platform failed (500)",
+        "unknown whether the event was deleted: Untitled event: something that answers for the platform",
         Severity.CRITICAL,
     ),
     "failed": (

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from livedeck.cli.screenshots import EVENING
+from livedeck.cli.screenshots import EVENING, attached
 from livedeck.client import NotFound, RelayDraft, Secret
-from livedeck.monitor import ROOM_LIST, CachedList, History
+from livedeck.monitor import ROOM_LIST, AttachmentState, CachedList, History
 from livedeck.operations.executor import WATCH_DELAYS
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
@@ -492,6 +492,26 @@ async def test_where_nothing_is_recorded_no_key_is_shown() -> None:
         await stage.idle()
         assert key.reveal() not in words(stage)
         assert "key not shown: this deck has no history to record that the key was shown" in words(stage)
+
+
+async def test_a_key_that_a_collector_withholds_is_not_said_to_be_missing_at_the_platform() -> None:
+    async with meeting() as stage:
+        stage.deck.workers.cancel_all()
+        bare = [
+            room.model_copy(
+                update={"restreams": [p.model_copy(update={"stream_key": None}) for p in room.restreams or ()]}
+            )
+            for room in rooms(stage).items
+        ]
+        shown = replace(known(stage.deck), lists={ROOM_LIST: replace(rooms(stage), items=tuple(bare))})
+        for state, reason in {
+            AttachmentState.WATCHING: "a collector sends no stream keys",
+            AttachmentState.ALONE: "the platform did not send it",
+        }.items():
+            stage.deck.snapshot = replace(shown, attachment=attached(state, 60))
+            await show(stage.deck, stage.pilot)
+            await stage.act("relay.reveal")
+            assert f"stream key of {relay(stage).name} not shown: {reason}" in words(stage)
 
 
 @pytest.mark.parametrize("leaves", ["row.down", "screen.events"])

@@ -25,7 +25,7 @@ _TURNED, _ANSWERED, _SENT = timedelta(seconds=30), timedelta(seconds=90), timede
 class Vitals(NamedTuple):
     """State that a heartbeat reports.
 
-    `turned_at`: time of the last look at the alarms. `answered_at`: time of the platform's last response.
+    `turned_at`: time of the last look at the alarms. `answered_at`: time of the platform's last usable reply.
     `waiting_since`: time of the oldest unsent message. `history_fault`: why the history is not written, or empty.
     """
 
@@ -41,7 +41,7 @@ def failure(vitals: Vitals, now: datetime) -> str:
         return f"the collector has not looked at the alarms since {vitals.turned_at:%H:%M:%S}Z"
     if vitals.answered_at is None or now - vitals.answered_at > _ANSWERED:
         since = f" since {vitals.answered_at:%H:%M:%S}Z" if vitals.answered_at else ""
-        return f"no response from the platform{since}"
+        return f"no usable reply from the platform{since}"
     if vitals.waiting_since and now - vitals.waiting_since > _SENT:
         return f"a message has been waiting since {vitals.waiting_since:%H:%M:%S}Z"
     return vitals.history_fault

@@ -143,6 +143,8 @@ def next_try_text(link: ConnectionStatus, render_time: RenderTime) -> str:
 
 
 _OF_COLLECTOR = frozenset({ConnectionProblem.COLLECTOR_SILENT, ConnectionProblem.COLLECTOR_REFUSES})
+_NAMED = frozenset({ConnectionProblem.UNAUTHORIZED, ConnectionProblem.RATE_LIMITED})
+"""Problems whose headline names the cause."""
 
 
 def blind_words(link: ConnectionStatus) -> str:
@@ -248,7 +250,8 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hi
     of_collector = snapshot.attachment if connection.problem in _OF_COLLECTOR else None
     fact = _fact(of_collector) if of_collector else ""
     reason = "" if of_collector else safe(connection.why, 120)
-    cause = "" if of_collector else safe(connection.blame.short, 80)
+    is_headline = connection.state is ConnectionState.FAILING and connection.problem in _NAMED
+    cause = "" if of_collector or is_headline else safe(connection.blame.short, 80)
     if reason.startswith(cause):
         cause, reason = reason, ""
     data = "no data yet" if connection.as_of is None else f"data from {connection.as_of:%H:%M:%S}Z"

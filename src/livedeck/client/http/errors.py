@@ -44,7 +44,7 @@ LOST_RESPONSE: Mapping[Cause, str] = {
     "route": "{host} cannot be reached from this machine; check the address and this machine's network",
     "dns": "no address found for {host}; check its name and the network",
     "tls": "no trusted connection to {host}; check the address, its certificate, ca_file and client_cert",
-    "timeout": "no complete response from {host} in time ({timeout:g} s)",
+    "timeout": "no complete response from {host} in time (setting timeout: {timeout:g} s)",
     "reset": "the connection to {host} broke before its response was complete",
     "proxy": "the proxy {proxy} {reason}; check the setting proxy, or HTTPS_PROXY",
 }

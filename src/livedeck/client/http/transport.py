@@ -786,7 +786,7 @@ def lost_cause(error: Exception) -> Cause | None:
 
 
 def _is_refused(error: Exception) -> bool:
-    """Return whether the other side refused the connection, which proves that a host answers at the address.
+    """Return whether the connection was refused: by the host at the address, or by a firewall on the way.
 
     asyncio joins the errors of several addresses into a text, so only the text has their numbers.
     """

@@ -259,13 +259,12 @@ class Link:
         say = masked_line(values["say"], _MAX_SAY) if values and isinstance(values.get("say"), str) else ""
         if values is not None and say and values.get("error") in {EXPIRED, REPLACED}:  # a banner has little room
             raise CollectorRefusedError(f"{say} ({host})", response.status, values)
-        if response.status in {401, 403}:
-            reason = f": {say}" if say else ""
+        if values is not None and say and response.status in {401, 403}:
             verb = (
                 "refuses this deck's token" if response.status == 401 else "does not allow this with this deck's token"
             )
             raise CollectorRefusedError(
-                f"the collector at {host} {verb} ({response.status}){reason}", response.status, values or {}
+                f"the collector at {host} {verb} ({response.status}): {say}", response.status, values
             )
         if values is not None and say:
             raise CollectorRefusedError(say, response.status, values)

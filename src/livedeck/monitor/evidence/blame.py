@@ -74,7 +74,7 @@ _ADVICE_OF: Mapping[Sight, str] = MappingProxyType(
         Sight.UNSENT: "Correct the named setting or file.",
         Sight.TOKEN: "Create a new token in the workspace and store it at the source that the alarm names.",
         Sight.REQUEST: "Check base_url and the rights of the token; watch the players.",
-        Sight.CLOSED: "Check base_url and the platform's status page; watch the players.",
+        Sight.CLOSED: "Check base_url, this machine's network and the platform's status page; watch the players.",
         Sight.GATEWAY: "Check the platform's status page, and any proxy on the way; watch the players.",
     }
 )
@@ -291,8 +291,8 @@ _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
         Sight.UNSENT: (Culprit.OWN_LINK, "nothing was sent: {reason}"),
         Sight.NO_CONNECTION: (Culprit.OWN_LINK, "no connection: {reason}"),
         Sight.CLOSED: (
-            Culprit.PLATFORM,
-            "the network works: a host answers at the platform's address, but refuses connections",
+            Culprit.UNKNOWN,
+            "connections are refused: nothing listens at the platform's address, or a firewall refuses",
         ),
         Sight.NO_TIME: (Culprit.UNKNOWN, "no connection to the platform in time: the network, or the platform"),
         Sight.FOREIGN: (Culprit.STRANGER, "something answers in the platform's place (portal, login page, gateway)"),

@@ -167,7 +167,10 @@ def reveal(ctx: Context, _: str) -> Awaitable[None] | None:
     if relay is None:
         return None
     if relay.profile.stream_key is None:
-        ctx.announce(f"the platform did not send the stream key of {relay.target.name}", Severity.WARNING)
+        attachment = ctx.snapshot.attachment if ctx.snapshot else None
+        is_withheld = attachment is not None and not attachment.is_alone
+        reason = "a collector sends no stream keys" if is_withheld else "the platform did not send it"
+        ctx.announce(f"stream key of {relay.target.name} not shown: {reason}", Severity.WARNING)
         return None
     if ctx.history is None:
         ctx.announce("key not shown: this deck has no history to record that the key was shown", Severity.WARNING)
