@@ -17,8 +17,8 @@ from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.graphics import Graphics, erase_kitty
 from livedeck.ui.kit.terminal import ExactApp, Spans
 
-FRAME_SEGMENTS = 900
-"""Number of changed segments after which a frame takes no further line: about nine rows of three pictures."""
+FRAME_SEGMENTS = 450
+"""Number of changed segments after which a frame takes no further line: about four rows of three pictures."""
 
 
 class Placed(NamedTuple):
