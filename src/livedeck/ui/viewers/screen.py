@@ -41,7 +41,7 @@ OFF = (
 NONE_DUE = (
     "No event is probed now.",
     "",
-    "The probe runs. It reads playlists from 5 min before the start of an event to 60 s after its end.",
+    "The probe reads playlists of events on air, for 5 min around their planned start, and for 90 s after their end.",
 )
 """Sentences of the screen while the probe has no event."""
 
