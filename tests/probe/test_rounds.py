@@ -80,6 +80,7 @@ def test_a_page_is_a_fault_only_where_a_playlist_was() -> None:
     assert (wrong.source, wrong.delivery) == (Source.PLAYER_PAGE, Delivery.UNKNOWN)
     fault = after(playing(0, 10), gone(10, "a player page", source=Source.PLAYER_PAGE)).viewer
     assert (fault.source, fault.delivery) == (Source.PLAYLIST, Delivery.GONE)
+    assert fault.error == "a page in place of the playlist", "the address is right, so nobody must set another"
     assert after(gone(0)).viewer.delivery is Delivery.GONE
     assert after(gone(0), is_sure=False).viewer.delivery is Delivery.UNKNOWN
 

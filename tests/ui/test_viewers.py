@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
+from rich.segment import Segment
+from rich.terminal_theme import MONOKAI
 from syrupy.assertion import SnapshotAssertion
+from textual.color import Color
 
-from livedeck.monitor import ConnectionState, ConnectionStatus, Delivery, Finding, Severity, Snapshot, Sound
+from livedeck.monitor import (
+    ConnectionState,
+    ConnectionStatus,
+    Delivery,
+    Finding,
+    Severity,
+    Snapshot,
+    Sound,
+    Source,
+    ViewerState,
+)
 from livedeck.presentation.events import Standing, standing
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.viewer import WITH_VIEWER_FAULTS
-from livedeck.text.segments import Line, Pixels, StyleRole, plain, width
+from livedeck.text.segments import Line, Pixels, ShadedLine, StyleRole, plain, width
 from livedeck.ui.app import Deck
 from livedeck.ui.events.view import cockpit_lines
+from livedeck.ui.kit import themes
 from livedeck.ui.kit.graphics import FIRST_VIEWER_ID, Frame, Graphics
 from livedeck.ui.kit.meter import SOUND
+from livedeck.ui.kit.terminal import TruecolorFilter
 from livedeck.ui.kit.viewer_picture import Look
 from livedeck.ui.shell.viewer_pictures import ViewerPictures
-from livedeck.ui.viewers.mosaic import Mosaic
+from livedeck.ui.viewers.mosaic import FRAME_SEGMENTS, Mosaic
 from livedeck.ui.viewers.view import plan_grid, summary_line
 from presentation.test_events import FRESH
 from presentation.test_viewer import seen
@@ -152,7 +169,51 @@ async def test_only_what_is_wrong() -> None:
         ]
         assert "only what is wrong" in text
         await probing(deck, pilot, [PLAYS])
-        assert "The probe sees nothing wrong" in letters_of(deck)
+        assert "The probe sees nothing wrong. Press" in letters_of(deck)
+        await probing(deck, pilot, [PLAYS, ViewerState(source=Source.PLAYER_PAGE)])
+        assert "Whether 1 of 2 events play is unknown." in letters_of(deck)
+
+
+async def test_a_probe_without_an_event_is_not_off() -> None:
+    async with running((120, 40), "8") as (deck, pilot):
+        await show(deck, pilot, probe="probe 0 of 0")
+        assert "No event is probed now." in letters_of(deck)
+        assert "no probe runs" not in letters_of(deck)
+
+
+async def test_many_new_pictures_are_painted_in_several_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running((120, 40), "8") as (deck, pilot):
+        await probing(deck, pilot, [PLAYS] * 9)
+        mosaic = deck.screen.query_one(Mosaic)
+        lines: list[ShadedLine] = [[("▀", Pixels(row, column)) for column in range(120)] for row in range(33)]
+        later: list[Callable[[], None]] = []
+        monkeypatch.setattr(mosaic, "call_after_refresh", later.append)
+        mosaic.show(lines, (), ())
+        frames = [_painted(mosaic, lines)]
+        while later:
+            later.pop()()
+            frames.append(_painted(mosaic, lines))
+        steps = [after - before for before, after in pairwise([0, *frames])]
+        assert max(steps) < FRAME_SEGMENTS + 120, "a frame holds the event loop"
+        assert sum(steps) == 33 * 120
+
+
+def _painted(mosaic: Mosaic, lines: Sequence[ShadedLine]) -> int:
+    return sum(len(line) for line in mosaic._lines if line in lines)
+
+
+def test_the_styles_of_a_screen_of_pictures_stay_in_the_filter_of_colours() -> None:
+    colours = TruecolorFilter.of(MONOKAI)
+    row = [Segment("▀", themes.pixel_style(Pixels(upper, 7))) for upper in range(3000)]
+    colours.apply(row, Color(0, 0, 0))
+    misses = colours.truecolor_style.cache_info().misses
+    assert [part.style for part in colours.apply(row, Color(0, 0, 0))] == [part.style for part in row]
+    assert colours.truecolor_style.cache_info().misses == misses
+
+
+async def test_a_deck_filters_colours_with_room_for_pictures() -> None:
+    async with running() as (deck, _):
+        assert any(isinstance(each, TruecolorFilter) for each in deck.get_line_filters())
 
 
 async def test_the_order_holds_for_a_minute_unless_a_person_asks() -> None:

@@ -110,7 +110,9 @@ def _without_playlist(memory: Memory, found: Found) -> Memory:
     source = before.source if before.source.is_probed or found.is_refused else Source.PLAYLIST
     if is_wrong_address:
         source = found.source
-    viewer = replace(before, source=source, error=found.fault, advances=0, latency=None, ratio=None)
+    is_new_page = memory.head is not None and found.source is Source.PLAYER_PAGE
+    error = "a page in place of the playlist" if is_new_page else found.fault
+    viewer = replace(before, source=source, error=error, advances=0, latency=None, ratio=None)
     return replace(memory, viewer=_since(viewer, found.at, delivery), master_at=None)
 
 

@@ -289,8 +289,11 @@ def _cells(line: Iterable[tuple[str, Role]]) -> Iterator[tuple[str, Role]]:
 
 
 def _characters(text: str) -> Iterable[str]:
-    if text.isascii() and text.isprintable():
-        return text
+    return text if text.isascii() and text.isprintable() else _letters(text)
+
+
+@lru_cache(maxsize=4096)
+def _letters(text: str) -> Sequence[str]:
     from rich.cells import split_graphemes
 
     letters = [(text[start:end], cells) for start, end, cells in split_graphemes(text)[0]]

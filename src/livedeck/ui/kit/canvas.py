@@ -35,7 +35,7 @@ class Inks(dict[Role, Style]):
 
     def __missing__(self, role: Role) -> Style:
         if isinstance(role, Pixels):
-            return themes.style(self.theme, role)
+            return themes.pixel_style(role)
         self[role] = style = self.base + themes.style(self.theme, role)
         return style
 

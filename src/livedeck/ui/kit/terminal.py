@@ -9,25 +9,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
 from inspect import signature
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from rich.color import Color
 from rich.console import Console, RenderableType
 from rich.control import Control
 from rich.segment import Segment
 from rich.style import Style
+from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 from textual.app import App
 from textual.driver import Driver
-from textual.filter import LineFilter
+from textual.filter import ANSIToTruecolor, LineFilter
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
 from livedeck.log import Log
 from livedeck.text.outside import has_agreed_width
+from livedeck.ui.kit import themes
 from livedeck.ui.kit.control_strings import clipboard_string, osc52
 from livedeck.ui.kit.dialogs.modal import ModalApp
 from livedeck.ui.kit.output_filter import ControlFilter, OutputFilter, filtered
@@ -89,19 +91,26 @@ def rendered(strip: Strip, console: Console) -> str:
     if PIXEL not in strip.text or console.color_system != "truecolor":
         return strip.render(console)
     parts: list[str] = []
-    before: tuple[Color | None, Color | None] = None, None
+    before = "", ""
     for segment in strip:
-        style = segment.style or Style.null()
-        upper, lower = style.color, style.bgcolor
-        if upper is None or lower is None or segment.text.strip(PIXEL) or style != Style(color=upper, bgcolor=lower):
+        codes = None if segment.text.strip(PIXEL) else _pixel_codes(segment.style or Style.null())
+        if codes is None:
             parts.append((_RESET if before[0] else "") + Strip([segment]).render(console))
-            before = None, None
+            before = "", ""
             continue
-        codes = () if before[0] == upper else upper.get_ansi_codes(foreground=True)
-        codes += () if before[1] == lower else lower.get_ansi_codes(foreground=False)
-        parts.append(f"\x1b[{';'.join(codes)}m{segment.text}" if codes else segment.text)
-        before = upper, lower
+        changed = ";".join([code for code, old in zip(codes, before, strict=True) if code != old])
+        parts.append(f"\x1b[{changed}m{segment.text}" if changed else segment.text)
+        before = codes
     return "".join(parts) + (_RESET if before[0] else "")
+
+
+@lru_cache(themes.PIXEL_STYLES)
+def _pixel_codes(style: Style) -> tuple[str, str] | None:
+    """Return the codes of both colours of a pixel; None for a style that has more or less than two colours."""
+    upper, lower = style.color, style.bgcolor
+    if upper is None or lower is None or style != Style.from_color(upper, lower):
+        return None
+    return ";".join(upper.get_ansi_codes(foreground=True)), ";".join(lower.get_ansi_codes(foreground=False))
 
 
 PIXEL = "▀"
@@ -144,6 +153,18 @@ class TextUpdate(CompositorUpdate):
         return ""
 
 
+class TruecolorFilter(ANSIToTruecolor):
+    """Textual's filter of colours with room for pictures. Textual's own remembers 1,024 styles, fewer than a screen."""
+
+    truecolor_style = lru_cache(themes.PIXEL_STYLES)(ANSIToTruecolor.truecolor_style.__wrapped__)
+
+    @classmethod
+    @cache
+    def of(cls, theme: TerminalTheme) -> Self:
+        """Return the filter for the system colours of a theme."""
+        return cls(theme)
+
+
 class FilteredApp(ModalApp[R], Generic[R]):
     """App that sends only its own and Textual's control sequences to the terminal."""
 
@@ -157,8 +178,10 @@ class FilteredApp(ModalApp[R], Generic[R]):
         return filtered(super().get_driver_class(), self._output)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return Textual's filters, and the filter that removes controls from texts."""
-        return [*super().get_line_filters(), self._controls]
+        """Return Textual's filters, with room for pictures, and the filter that removes controls from texts."""
+        filters = super().get_line_filters()
+        roomy = [TruecolorFilter.of(self.ansi_theme) if type(each) is ANSIToTruecolor else each for each in filters]
+        return [*roomy, self._controls]
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy a text to the clipboard as Textual does. The control string for it is allowed in the last filter."""

@@ -226,20 +226,29 @@ def textual_themes() -> Iterator[Theme]:
         )
 
 
+PIXEL_STYLES = 16_384
+"""Maximum number of remembered styles of pixels. The pictures of a screen of 200 x 60 cells have up to 9,000."""
+
+
 def style(theme: str, role: Role) -> Style:
     """Return the style of a role in a theme. A role without a background takes the background of the line.
 
     Roles are not component classes, because Textual would resolve every role for each of the 100 widgets of a form.
     """
     if isinstance(role, Pixels):
-        return _pixel_style(role)
+        return pixel_style(role)
     return _role_style(theme, role.role if isinstance(role, Link) else role)
 
 
-@lru_cache(8192)
-def _pixel_style(pixels: Pixels) -> Style:
-    upper, lower = (RichColor.from_rgb(rgb >> 16, rgb >> 8 & 255, rgb & 255) for rgb in pixels)
-    return Style(color=upper, bgcolor=lower)
+@lru_cache(PIXEL_STYLES)
+def pixel_style(pixels: Pixels) -> Style:
+    """Return the style of two pixels. The first request for each pair takes longest, so make it in a thread."""
+    return Style.from_color(_pixel_colour(pixels.upper), _pixel_colour(pixels.lower))
+
+
+@lru_cache(PIXEL_STYLES)
+def _pixel_colour(rgb: int) -> RichColor:
+    return RichColor.from_rgb(rgb >> 16, rgb >> 8 & 255, rgb & 255)
 
 
 @cache

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from livedeck.log import Log
+from livedeck.text.segments import Pixels
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.decoding import Decoder
 from livedeck.ui.kit.graphics import Frame, Graphics, faded, iterm2_small, kitty_small, pixel_rows, scaled
@@ -141,4 +142,6 @@ def _draw(pixels: bytes, jpeg: bytes, wanted: Wanted, graphics: Graphics | None,
         pixels = scaled(pixels, SIZE, (columns, rows * 2))
     behind = int(ground.lstrip("#"), 16) if ground.startswith("#") else 0
     bright, dim = (pixel_rows(data, columns, rows) for data in (pixels, faded(pixels, behind)))
+    for role in {role for row in bright for _, role in row if isinstance(role, Pixels)}:
+        themes.pixel_style(role)
     return Shot(tuple(bright), tuple(dim), sequence)

@@ -17,6 +17,9 @@ from livedeck.ui.kit.canvas import Canvas
 from livedeck.ui.kit.graphics import Graphics, erase_kitty
 from livedeck.ui.kit.terminal import ExactApp, Spans
 
+FRAME_SEGMENTS = 450
+"""Number of changed segments after which a frame takes no further line: about four rows of three pictures."""
+
 
 class Placed(NamedTuple):
     """Picture in pixels: its cells in the widget, its id in kitty, and the control string that draws it."""
@@ -39,6 +42,7 @@ class Mosaic(Canvas, can_focus=True):
     def __init__(self, graphics: Graphics) -> None:
         super().__init__()
         self._graphics = graphics
+        self._wanted: Sequence[ShadedLine] = []
         self._content: Sequence[ShadedLine] = []
         self._tiles: Sequence[tuple[Region, str]] = ()
         self._placed: Sequence[Placed] = ()
@@ -47,16 +51,29 @@ class Mosaic(Canvas, can_focus=True):
 
     def show(self, lines: Sequence[ShadedLine], tiles: Sequence[tuple[Region, str]], placed: Sequence[Placed]) -> None:
         """Show these lines, with the event of each tile, and these pictures over them."""
-        self._content = [
-            old if old is not None and old == new else new
-            for old, new in zip_longest(self._content[: len(lines)], lines)
-        ]
-        self._tiles, self._placed = tiles, placed
+        self._wanted, self._tiles, self._placed = lines, tiles, placed
         app = self.app
         if isinstance(app, ExactApp) and (placed or self._drawn):
             app.take_overlay(self.painted)
+        self._show_next()
+
+    def _show_next(self) -> None:
+        """Show the next changed lines, at most `FRAME_SEGMENTS` in a frame, because a frame holds the event loop."""
+        content, changed, is_behind = list[ShadedLine](), 0, False
+        for old, new in zip_longest(self._content[: len(self._wanted)], self._wanted):
+            if old is None or old == new:
+                content.append(new if old is None else old)
+            elif changed < FRAME_SEGMENTS:
+                changed += len(new)
+                content.append(new)
+            else:
+                is_behind = True
+                content.append(old)
+        self._content = content
         if not self.repaint():
             self._draw_changed()
+        if is_behind:
+            self.call_after_refresh(self._show_next)
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:  # noqa: ARG002
         return self._content

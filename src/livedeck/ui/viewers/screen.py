@@ -11,9 +11,10 @@ from livedeck.monitor import Alarm, EventState, Snapshot
 from livedeck.presentation import viewer
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import ShadedLine
+from livedeck.text.values import counted
 from livedeck.ui.kit.graphics import FIRST_VIEWER_ID
 from livedeck.ui.kit.lines import LinesWidget
-from livedeck.ui.kit.viewer_picture import look_at
+from livedeck.ui.kit.viewer_picture import Look, look_at
 from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.screen import BaseScreen, waiting_text
 from livedeck.ui.shell.viewer_pictures import ViewerPictures, Wanted, can_show_pictures
@@ -37,6 +38,13 @@ OFF = (
 )
 """Sentences of the screen while no probe runs."""
 
+NONE_DUE = (
+    "No event is probed now.",
+    "",
+    "The probe reads playlists of events on air, for 5 min around their planned start, and for 90 s after their end.",
+)
+"""Sentences of the screen while the probe has no event."""
+
 OFF_COLLECTOR = (
     "Picture and sound of viewers are unknown: the collector runs no probe.",
     "",
@@ -59,6 +67,8 @@ class ViewersScreen(BaseScreen):
         self._ordered_at = 0.0
         self._grid = view.plan_grid(80, 19, 1)
         self._states: list[EventState] = []
+        self._shown: Sequence[EventState] = ()
+        self._tiles: dict[str, tuple[object, list[ShadedLine]]] = {}
 
     def body(self) -> Iterable[Widget]:
         yield LinesWidget(id="summary")
@@ -79,20 +89,20 @@ class ViewersScreen(BaseScreen):
         if not self._states:
             summary = [view.summary_line(probed, snapshot, render_time, self.size.width, "")] if probed else []
             self._show_lines("summary", summary)
-            texts = self._empty_texts(snapshot, has_events=bool(probed))
+            texts = self._empty_texts(snapshot, probed)
             self._pictures.want({}, self._repaint)
             self.query_one(Mosaic).show(view.empty_lines(texts, self.size.width, lines), (), ())
             return
         page = self._page
-        shown = self._states[page * grid.tiles : (page + 1) * grid.tiles]
+        self._shown = self._states[page * grid.tiles : (page + 1) * grid.tiles]
         order = "only what is wrong" if self._is_wrong_only else "worst first"
         groups = view.page_groups(page, grid, self._states, render_time)
         summary = [view.summary_line(probed, snapshot, render_time, self.size.width, order, page=groups)]
         self._show_lines("summary", summary)
-        self._show_tiles(shown, render_time)
+        self._show_tiles(render_time)
 
-    def _show_tiles(self, states: Sequence[EventState], render_time: RenderTime) -> None:
-        grid, selected = self._grid, self.ctx.selected_event()
+    def _show_tiles(self, render_time: RenderTime) -> None:
+        states, grid, selected = self._shown, self._grid, self.ctx.selected_event()
         wanted: dict[str, Wanted] = {}
         has_pictures = can_show_pictures(self.ctx)
         for place, state in enumerate(states):
@@ -109,10 +119,21 @@ class ViewersScreen(BaseScreen):
                 picture = Region(x + 1, y + 1, grid.frame.columns, grid.frame.rows)
                 placed.append(Placed(picture, FIRST_VIEWER_ID + place, look.sequence))
             is_selected = selected is not None and state.id == selected.id
-            blocks[row].append(view.tile_lines(state, render_time, grid, look, is_selected=is_selected))
+            blocks[row].append(self._tile_lines(state, render_time, look, is_selected=is_selected))
             regions.append((Region(x, y, grid.cells, grid.lines), state.id))
+        self._tiles = {state.id: self._tiles[state.id] for state in states}
         lines = [[segment for part in parts for segment in part] for row in blocks for parts in zip(*row, strict=True)]
         self.query_one(Mosaic).show(lines, regions, placed)
+
+    def _tile_lines(
+        self, state: EventState, render_time: RenderTime, look: Look, *, is_selected: bool
+    ) -> list[ShadedLine]:
+        """Return the lines of a tile. A new picture of one event leaves the lines of the other tiles as they are."""
+        grid, (key, lines) = self._grid, self._tiles.get(state.id, (None, []))
+        if key != (wanted := (state, render_time, grid, look, is_selected)):
+            lines = view.tile_lines(state, render_time, grid, look, is_selected=is_selected)
+            self._tiles[state.id] = wanted, lines
+        return lines
 
     @property
     def _pictures(self) -> ViewerPictures:
@@ -135,19 +156,23 @@ class ViewersScreen(BaseScreen):
         held = sorted(ranked, key=lambda state: places.get(state.id, len(places)))
         return [state for state in held if not self._is_wrong_only or viewer.is_wrong(state, render_time)]
 
-    def _empty_texts(self, snapshot: Snapshot, *, has_events: bool) -> Sequence[str]:
+    def _empty_texts(self, snapshot: Snapshot, probed: Sequence[EventState]) -> Sequence[str]:
         if snapshot.link.as_of is None:
             return [waiting_text(snapshot)]
-        if has_events:
+        if probed:
             key = key_of("viewers.wrong", self.ctx.actions)
-            return [f"The probe sees nothing wrong. Press {key} to see every event."]
+            unknown = sum(not (state.viewer and state.viewer.is_playing) for state in probed)
+            whole = f" Whether {unknown} of {counted(len(probed), 'event')} play is unknown." if unknown else ""
+            return [f"The probe sees nothing wrong.{whole} Press {key} to see every event."]
+        if snapshot.probe:
+            return NONE_DUE
         return OFF_COLLECTOR if snapshot.attachment is not None and not snapshot.attachment.is_alone else OFF
 
     def _repaint(self) -> None:
         """Show a new picture, unless another screen is in front."""
         displayed = self.ctx.displayed()
         if self._is_in_front and displayed is not None and self._states:
-            self.paint(*displayed)
+            self._show_tiles(displayed[1])
 
     def toggle_wrong(self) -> None:
         """Show only the events with a fault for viewers, or all again."""
