@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -48,7 +48,7 @@ class Gate:
             status = 200 if token == self.token else 401
             page = {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 0}}, "data": []}
             refusal = {"error": {"code": 401401, "message": "Unauthorized"}}
-            answer = refusal if status == 401 else {"data": []} if target.endswith("qos") else page
+            answer: Mapping[str, object] = refusal if status == 401 else {"data": []} if target.endswith("qos") else page
             body = json.dumps(answer).encode()
             writer.write(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n" % (status, len(body)))
             writer.write(b"Connection: close\r\n\r\n" + body)
