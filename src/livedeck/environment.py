@@ -1,4 +1,4 @@
-"""Environment variables, paths of files and facts of the terminal. No other module reads the environment."""
+"""Environment variables, paths of files and facts of the terminal. No other module reads `os.environ`."""
 
 from __future__ import annotations
 

@@ -46,10 +46,10 @@ class Gate:
             token = head.lower().partition("authorization: bearer ")[2].partition("\r\n")[0]
             self.seen.append((method, token))
             status = 200 if token == self.token else 401
-            page = {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 0}}, "data": []}
+            empty = {"meta": {"pagination": {"page": 1, "per_page": 100, "total": 0}}, "data": []}
             refusal = {"error": {"code": 401401, "message": "Unauthorized"}}
-            answer: Mapping[str, object] = refusal if status == 401 else {"data": []} if target.endswith("qos") else page
-            body = json.dumps(answer).encode()
+            found: Mapping[str, object] = {"data": []} if target.endswith("qos") else empty
+            body = json.dumps(refusal if status == 401 else found).encode()
             writer.write(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n" % (status, len(body)))
             writer.write(b"Connection: close\r\n\r\n" + body)
             await writer.drain()

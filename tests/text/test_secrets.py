@@ -62,6 +62,16 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.parametrize("times", [4, 16, 30])
+@pytest.mark.parametrize("escape", ["percent", "HTML, numbers"])
+def test_a_secret_is_masked_however_often_it_is_escaped(escape: str, times: int) -> None:
+    REGISTER.add(ODD)
+    spelt = "".join(f"%{byte:02X}" for byte in ODD.encode()) if escape == "percent" else SPELLINGS[escape](ODD)
+    for _ in range(times - 1):
+        spelt = spelt.replace("%", "%25").replace("&", "&amp;")
+    assert spelt[:8] not in masked(f"refused: {spelt}")
+
+
 @pytest.mark.parametrize("secret", [PLAIN, ODD], ids=["plain", "odd"])
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_secret_is_masked_however_it_is_spelt(secret: str, spelling: str) -> None:

@@ -95,7 +95,7 @@ def is_critical(alarm: Alarm) -> bool:
 
 
 def severity_glyph(alarm: Alarm, render_time: RenderTime) -> str:
-    """Return the glyph of the severity. Only unacknowledged alarms blink, at 1 Hz (interface.md, "Colours")."""
+    """Return the glyph of the severity. An unacknowledged alarm blinks at 1 Hz unless it is silenced."""
     blinks = alarm.state is AlarmState.UNACKNOWLEDGED and not alarm.silenced
     return " " if blinks and not render_time.blink_on else SEVERITY_BADGES[alarm.severity].glyph
 

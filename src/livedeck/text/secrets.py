@@ -61,8 +61,8 @@ _STARTS = re.compile(rf"(?<!\w)(?=.{{{_MIN_ALONE}}})", re.DOTALL)
 _SHORT_LENGTHS = range(_MIN_ANYWHERE - 1, _MIN_ALONE - 1, -1)
 
 _WORD = re.compile(r"\w")
-_ROUNDS = 3
-"""Maximum number of nested escapings of a text that are undone."""
+_ROUNDS = 16
+"""Maximum number of nested escapings of a text that are undone. A text with more of them is masked as a whole."""
 
 
 class SecretRegister:
@@ -198,8 +198,8 @@ class SecretRegister:
                 if not count and secret.lower() not in before.lower():
                     return MASK  # the secret is there, but its escaping is unknown
             if plain == before:
-                break
-        return text
+                return text
+        return MASK
 
 
 def _guards_something(secret: str) -> bool:

@@ -62,7 +62,7 @@ _PRUNE = click.option(
 @platform
 @click.pass_context
 def apply_command(ctx: click.Context, /, *, file: str, output_format: str, quiet: bool, **flags: Any) -> None:
-    """Make events, rooms and videos match FILE: create missing ones, change those that differ.
+    """Make events, rooms and videos match FILE; create missing events and rooms.
 
     FILE: YAML, TOML or JSON (`livedeck docs shows`); - is standard input. Runs the programs that FILE names for
     secrets, also with --dry-run. A deletion needs --prune, and --confirm with the name of the show. A creation needs

@@ -129,7 +129,8 @@ class Meter:
     def arrive(self, now: float, *, is_within_message: bool = False) -> None:
         """Record that bytes arrived. `is_within_message`: the bytes before them ended within a message.
 
-        Then the line was not idle: it carried the rest of that message. On a line of 0.4 Mbit/s a segment takes 30 ms.
+        Then the line counts as busy with the rest of that message: on a line of 0.4 Mbit/s a segment takes 30 ms. An
+        encoder that stops within a message looks the same.
         """
         gap = now - self._last_arrival
         self._last_arrival = now
