@@ -11,7 +11,7 @@ from livedeck.monitor import CachedList, EventState
 from livedeck.monitor.published.codec import encode_record
 from livedeck.presentation.rooms import RELAYS, Relay, relays_cell, worst_first
 from livedeck.text.segments import plain
-from livedeck.ui.rooms.view import address_lines, all_room_lines, check_lines, freshness_line
+from livedeck.ui.rooms.view import address_lines, all_room_lines, check_lines, freshness_line, room_title
 from presentation.test_events import FRESH, NOW, STALE, state
 
 KEY = Secret("a-key-of-a-relay-1")
@@ -150,6 +150,18 @@ def test_the_pane_of_addresses_names_the_rooms_and_the_events_that_send_there() 
     assert choir.endswith(f"Choir ✓ Out connected {KEY} shared")
     assert "ON AIR" in choir
     assert KEY.reveal() not in hall + choir
+
+
+def test_the_pane_of_addresses_has_the_last_change_of_a_profile_and_of_a_destination() -> None:
+    dated = STUDIO.model_copy(update={"created_at": NOW})
+    lines = address_lines([room(dated)], [on_air(updated_at=NOW.isoformat())], FRESH, 130, 8)
+    assert [plain(line).endswith(f"changed {NOW:%d %b %H:%M}") for line in lines] == [False, True, True]
+
+
+def test_code_and_address_of_a_room_are_in_its_title_only_if_no_pane_has_them() -> None:
+    hall = room(STUDIO, code="123-456-789")
+    for has_facts in (True, False):
+        assert ("123-456-789" in plain(room_title(hall, None, FRESH, 120, has_facts=has_facts)[0])) is has_facts
 
 
 def test_an_event_that_sends_elsewhere_is_not_at_the_address_and_one_that_may_is_said() -> None:

@@ -1190,13 +1190,16 @@ def code(reader: Reader, text: str, found: _Found) -> None:
     r"(?:, (?P<length>\d\d:\d\d:\d\d))?"
 )
 def dated(reader: Reader, text: str, found: _Found) -> None:
-    """Compare a date with its record: of the selected room or video, or of the profile whose key is in the row."""
+    """Compare a date with its record: of the selected room or video, or of the destination whose key is in the row."""
     videos = [row for row in reader.records.all("video") if is_short_for(reader.video or "", row["title"])]
     profiles = [row for room_ in reader.records.all("room") for row in room_["restreams"]]
+    restreams = [row for event in reader.records.all("event") for row in event["restreams"]]
     end = reader.key[1] if reader.key[0] == reader.number else ""
     rows = {
         "created": reader.chosen_rooms,
-        "changed": [row for row in profiles if end and row["stream_key"].endswith(end)],
+        "changed": [
+            row for row in (*profiles, *restreams) if end and row.get("stream_key", row.get("key")).endswith(end)
+        ],
         "recorded": videos,
     }.get(found["label"] or "", [*reader.records.all("room"), *reader.records.all("video"), *profiles])
     times = {when(row[name]) for row in rows for name in ("created_at", "updated_at") if row.get(name)}
