@@ -66,7 +66,7 @@ def test_a_picture_of_any_size_takes_the_same_cells(size: tuple[int, int], how: 
 )
 def test_what_platforms_serve_is_drawn_in_its_colours(kind: str, mode: str) -> None:
     for strip in decoded(written_as(kind, mode)).strips:
-        left, right = (segment.style for segment in ([*strip][2], [*strip][-3]))
+        left, right = (segment.style for segment in ([*strip][0], [*strip][-1]))
         assert left
         assert right
         (red, _, blue), (other_red, _, other_blue) = (
