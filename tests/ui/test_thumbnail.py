@@ -66,7 +66,7 @@ def test_a_picture_of_any_size_takes_the_same_cells(size: tuple[int, int], how: 
 )
 def test_what_platforms_serve_is_drawn_in_its_colours(kind: str, mode: str) -> None:
     for strip in decoded(written_as(kind, mode)).strips:
-        left, right = (segment.style for segment in ([*strip][0], [*strip][-1]))
+        left, right = (segment.style for segment in [*strip][:: len([*strip]) - 1])
         assert left
         assert right
         (red, _, blue), (other_red, _, other_blue) = (
@@ -273,7 +273,7 @@ async def test_the_place_of_a_picture_has_its_size_before_the_picture_is_there_a
     async with app.run_test(size=(100, 30)) as pilot:
         thumbnail, api = app.query_one(Thumbnail), serving(content)
         thumbnail.show(api, None, is_known=False)
-        assert not thumbnail.display, "no poster is known yet"
+        assert thumbnail.styles.display == "none", "no poster is known yet"
         thumbnail.show(api, POSTER)
         await pilot.pause()
         assert (thumbnail.display, thumbnail.picture, thumbnail.size.width) == (True, None, 24)
