@@ -60,20 +60,27 @@ class Child(NamedTuple):
         """Return the processor seconds of the process so far, of all its threads."""
         return time.clock_gettime((~self.process.pid << 3) | 2)  # clock_getcpuclockid(3), which Python lacks
 
+    def read(self) -> bytes:
+        """Return the next bytes. Raises RuntimeError with the exit code if the process has ended."""
+        try:
+            return os.read(self.master, 1 << 16)
+        except OSError as error:  # Linux reports the end of a pseudo terminal as EIO
+            raise RuntimeError(f"{self.process.args!r} ended with {self.process.wait(5.0)}") from error
+
     def until(self, text: bytes, most: float = 30.0) -> None:
-        """Wait for `text`. Raises TimeoutError after `most` seconds."""
+        """Wait for `text`. Raises TimeoutError with the last bytes after `most` seconds."""
         seen, end = b"", time.monotonic() + most
         while text not in seen:
             if not select.select([self.master], [], [], max(0.0, end - time.monotonic()))[0]:
-                raise TimeoutError(f"no {text!r} within {most:g} s")
-            seen += os.read(self.master, 1 << 16)
+                raise TimeoutError(f"no {text!r} within {most:g} s after {seen[-200:]!r}")
+            seen += self.read()
 
     def drained(self, seconds: float, quiet: float | None = None) -> tuple[int, float]:
         """Count bytes for `seconds`, or until `quiet` seconds without one. Return count and last byte's time."""
         end, count, last = time.monotonic() + seconds, 0, time.monotonic()
         while (left := min(end - time.monotonic(), quiet or seconds)) > 0:
             if select.select([self.master], [], [], left)[0]:
-                count, last = count + len(os.read(self.master, 1 << 16)), time.monotonic()
+                count, last = count + len(self.read()), time.monotonic()
             elif quiet:
                 break
         return count, last
@@ -112,7 +119,7 @@ def platform() -> Iterator[dict[str, str]]:
     with TemporaryDirectory() as home, started("-m", "livedeck", "serve", "--port", "0", "--json") as served:
         said = b""
         while b"}" not in said:
-            said += os.read(served.master, 1 << 16)
+            said += served.read()
         address, token = (said.split(b'"%s": "' % name)[1].split(b'"')[0].decode() for name in (b"base_url", b"token"))
         yield {"LIVEDECK_BASE_URL": address, "LIVEDECK_TOKEN": token, "HOME": home, "XDG_STATE_HOME": home}
 

@@ -94,7 +94,7 @@ def test_a_platform_that_cannot_be_read_is_an_error_and_not_an_empty_list(on_sta
 
     status, *lists = asyncio.run(ask())
     assert status.startswith("unknown: the platform cannot be watched: ")
-    assert all("cannot be reached" in said for said in lists)
+    assert all("refuses connections" in said for said in lists)
 
 
 def test_a_status_says_that_acknowledgements_are_unknown_while_the_history_cannot_be_read(

@@ -75,7 +75,7 @@ def test_the_alarms_of_a_platform_that_cannot_be_asked_are_not_called_none(tmp_p
     env = {"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": "t" * 20}
     done = called(tmp_path, "alarm", "list", env=env)
     assert (done.returncode, done.stdout) == (4, "no data: alarms unknown\n")
-    assert "cannot be reached" in done.stderr
+    assert "refuses connections" in done.stderr
 
 
 @asynccontextmanager

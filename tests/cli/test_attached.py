@@ -114,7 +114,7 @@ def test_metrics_are_those_of_the_collector_and_one_that_is_away_leaves_nothing_
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
     away = called(tmp_path, "status", "--format", "prometheus", env={**stage.env, "LIVEDECK_COLLECTOR_URL": address})
-    assert (away.returncode, away.stdout, "cannot be reached" in away.stderr) == (4, "", True)
+    assert (away.returncode, away.stdout, "refuses connections" in away.stderr) == (4, "", True)
     assert stage.connections == []
 
 
@@ -248,7 +248,7 @@ def test_a_collector_that_is_away_is_told_as_such_and_not_as_the_platform(tmp_pa
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
     done = called(tmp_path, "status", env={**stage.env, "LIVEDECK_COLLECTOR_URL": address})
     assert done.returncode == 4
-    assert f"{address.removeprefix('http://')} cannot be reached; check that the collector runs" in done.stderr
+    assert f"{address.removeprefix('http://')} refuses connections; check that the collector runs" in done.stderr
     assert stage.env["LIVEDECK_BASE_URL"] not in done.stderr
     assert stage.connections == []
 

@@ -59,7 +59,7 @@ def test_a_healthy_machine_is_told_so(tmp_path: Path) -> None:
     [
         ({}, 2, "platform", "livedeck demo"),
         ({"LIVEDECK_BASE_URL": "http://127.0.0.1:1"}, 2, "token", "no token"),
-        ({"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": SECRET}, 4, "platform", "cannot be reached"),
+        ({"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN": SECRET}, 4, "platform", "refuses connections"),
         ({"LIVEDECK_BASE_URL": "http://a.example", "LIVEDECK_TOKEN": SECRET}, 2, "platform", "https"),
         ({"LIVEDECK_BASE_URL": "http://127.0.0.1:1", "LIVEDECK_TOKEN_FILE": "/nowhere"}, 2, "token", "/nowhere"),
         (
@@ -98,7 +98,7 @@ def test_an_upload_address_that_cannot_be_reached_is_a_failure_of_its_own(tmp_pa
         ended, lost = examined(tmp_path, env | {"LIVEDECK_UPLOAD_URL": "http://127.0.0.1:1/upload"})
     assert (code, checks["uploads"]["verdict"]) == (0, "ok")
     assert (ended, lost["access"]["verdict"], lost["uploads"]["verdict"]) == (4, "ok", "fail")
-    assert "reach the upload address: 127.0.0.1:1 cannot be reached" in lost["uploads"]["found"]
+    assert "reach the upload address: 127.0.0.1:1 refuses connections" in lost["uploads"]["found"]
 
 
 def test_a_file_that_others_can_read_is_a_warning_and_one_that_cannot_be_made_a_failure(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ async def test_a_collector_that_takes_the_token_is_well_and_no_platform_is_misse
     assert (well.status, well.finding.endswith("accepts this deck's token")) == (CheckStatus.OK, True)
     assert (no_token.status, "no token for the collector" in no_token.finding) == (CheckStatus.FAIL, True)
     (away,) = await check_collector(settings)
-    assert (away.code, "cannot be reached" in away.finding) == (4, True)
+    assert (away.code, "refuses connections" in away.finding) == (4, True)
     async with stand_in(ThirdParty(LoopClock()).answer) as other:
         both = settings.model_copy(update={"collector_url": (server.address, other.address)})
         assert [check.status for check in await check_collector(both)] == [CheckStatus.FAIL, CheckStatus.OK]

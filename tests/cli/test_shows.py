@@ -123,11 +123,11 @@ def test_a_wait_outlasts_an_outage(on_stage: Stage) -> None:
 def test_a_wait_that_ends_in_an_outage_says_so(on_stage: Stage, capsys: pytest.CaptureFixture[str]) -> None:
     nowhere = {"LIVEDECK_BASE_URL": "http://127.0.0.1:9"}
     silent = run(on_stage, "event", "wait", ON_AIR, "--until", "on-air", "--timeout", "1s", **nowhere)
-    assert (silent.returncode, "no response from the platform" in silent.stderr) == (4, True), silent.stderr
+    assert (silent.returncode, "no usable reply" in silent.stderr) == (4, True), silent.stderr
     at = datetime(2026, 11, 24, 21, 4, tzinfo=UTC)
     waiting = Wait("on-air", is_quiet=False, answered_at=at, problem="503", code=NOT_SO)
     assert waiting.end_late(8.0) == NOT_SO
-    assert "no response from the platform since 21:04:00Z: 503" in capsys.readouterr().err
+    assert "no usable reply since 21:04:00Z: 503" in capsys.readouterr().err
 
 
 def test_a_platform_that_fails_is_an_outage_and_no_refusal(on_stage: Stage) -> None:

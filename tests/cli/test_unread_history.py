@@ -90,7 +90,7 @@ def test_a_spool_that_cannot_be_read_is_not_taken_for_an_empty_one(
     corrupt(spool_path(path))
     done = called(tmp_path, "notify", *words, env={**on_stage.env, "LIVEDECK_HISTORY": str(path)})
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"The unsent notifications are not known: {spool_path(path)}: file is not a database" in done.stderr
+    assert f"The unsent notifications are unknown: {spool_path(path)}: file is not a database" in done.stderr
 
 
 @pytest.mark.parametrize("words", [("silence", "list"), ("change", "list"), ("change", "close", "abc")], ids=" ".join)

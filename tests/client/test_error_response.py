@@ -88,13 +88,34 @@ async def test_an_error_that_names_the_token_source_keeps_the_response() -> None
             return Secret(TOKEN)
 
     async with (
-        listening(answer(401, {"error": {"message": "no"}})) as (address, _),
+        listening(answer(401, {"error": {"code": 401401, "message": "no"}})) as (address, _),
         Api(base_url=address, token=TOKEN, token_source=Source()) as api,
     ):
         with pytest.raises(Unauthorized) as caught:
             await api.events.list()
-    assert "write another token" in str(caught.value)
+    assert str(caught.value) == "write another token (list events: the platform refused the token (401 401401 no))"
     assert caught.value.request_id == "r-42"
+
+
+async def test_a_page_with_401_blames_no_token() -> None:
+    """Whatever sent it, only the platform's error body proves that the platform refused the token."""
+
+    class Source:
+        advice = "write another token"
+
+        async def read(self) -> Secret:
+            return Secret(TOKEN)
+
+    async with (
+        listening(answer(401, b"<html>log in</html>")) as (address, _),
+        Api(base_url=address, token=TOKEN, token_source=Source()) as api,
+    ):
+        with pytest.raises(Unauthorized) as caught:
+            await api.events.list()
+    assert str(caught.value) == (
+        "list events: something that answers for the platform (a gateway or proxy?) answers 401, not in the platform's "
+        "error format; check the address, and any proxy on the way"
+    )
 
 
 async def test_no_attribute_shows_a_secret() -> None:

@@ -144,7 +144,10 @@ def _raises(error: Exception, cause: Exception | None = None) -> Callable[[httpx
 @pytest.mark.parametrize(
     ("error", "cause", "expected", "was_sent"),
     [
-        (httpx.ConnectError("no"), None, "refused", False),
+        (httpx.ConnectError("no"), ConnectionRefusedError(), "refused", False),
+        (httpx.ConnectError("no"), OSError("Multiple exceptions: [Errno 111] a, [Errno 101] b"), "refused", False),
+        (httpx.ConnectError("no"), OSError(113, "No route to host"), "route", False),
+        (httpx.ConnectError("no"), None, "route", False),
         (httpx.ConnectError("no"), gaierror(), "dns", False),
         (httpx.ConnectError("no"), ssl.SSLError(), "tls", False),
         (httpx.ConnectTimeout("no"), None, "timeout", False),

@@ -6,6 +6,7 @@ import pytest
 
 from client.answers import TOKEN, api_of, saying
 from livedeck.client import (
+    STAND_IN,
     Conflict,
     Forbidden,
     NotFound,
@@ -69,6 +70,17 @@ async def test_status_and_code_choose_the_error(status: int, body: object, kind:
     caught = await refused(status, body)
     assert type(caught) is kind
     assert caught.status == status
+
+
+@pytest.mark.parametrize("status", [400, 402, 403, 404, 409, 418, 429, 500, 502, 503])
+@pytest.mark.parametrize("body", [b"<html>no</html>", {"error": "no"}, {"message": "no"}, b""])
+async def test_only_the_documented_error_body_is_the_platforms_word(status: int, body: object) -> None:
+    caught = await refused(status, body)
+    assert not caught.is_documented
+    assert str(caught).startswith(f"list events: {STAND_IN} answers {status}, not in the platform's error format")
+    theirs = await refused(status, error(status * 1000, "no"))
+    assert theirs.is_documented
+    assert STAND_IN not in str(theirs)
 
 
 async def test_a_refusal_says_what_was_tried_what_happened_and_what_to_do() -> None:
@@ -148,7 +160,7 @@ async def test_text_of_the_platform_is_harmless_in_a_message() -> None:
     ],
 )
 async def test_a_redirect_names_where_it_points_and_nothing_that_may_sign_it(location: str, place: str) -> None:
-    assert f"the platform redirects to {place}" in str(await refused(302, b"", {"Location": location}))
+    assert f"a redirect to {place}" in str(await refused(302, b"", {"Location": location}))
 
 
 async def test_a_token_that_the_platform_repeats_is_masked() -> None:

@@ -224,7 +224,7 @@ async def test_readers_that_cannot_wait_so_long_are_not_sent() -> None:
     assert len(platform.refused_at) == 10
     assert [type(error) for error in errors] == [RateLimited] * 50
     assert {error.retry_after for error in errors} == {60.0}
-    assert sum("because the platform demands a pause; try again in 60 s" in str(error) for error in errors) == 40
+    assert sum("because a reply demanded a pause; try again in 60 s" in str(error) for error in errors) == 40
 
 
 async def test_a_pause_holds_neither_a_change_nor_who_keeps_a_pace_of_his_own() -> None:

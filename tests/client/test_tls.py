@@ -72,7 +72,7 @@ async def test_a_redirected_download_never_shows_the_token_and_never_leaves_tls(
             if is_followed:
                 await saving
             else:
-                with pytest.raises(Rejected, match=f"redirects to {store}, which is not followed") as caught:
+                with pytest.raises(Rejected, match=f"a redirect to {store}, which is not followed") as caught:
                     await saving
                 assert "sign" not in str(caught.value)
     assert len(cdn_heads) == 1

@@ -56,7 +56,7 @@ async def test_an_app_in_process_that_hangs_is_a_timeout() -> None:
         await asyncio.Event().wait()
 
     async with api_of(hang, timeout=0.05) as api:
-        with pytest.raises(Unreachable, match="did not respond in time"):
+        with pytest.raises(Unreachable, match=r"no complete response from .* in time"):
             await api.events.list()
 
 
@@ -146,7 +146,7 @@ async def test_a_redirect_is_named_and_the_token_does_not_follow_it(status: byte
     async with listening(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") as (elsewhere, seen):
         away = f"\r\nLocation: {elsewhere}/v2?sign=signature-of-the-url\r\nContent-Length: 0\r\n\r\n".encode()
         async with listening(b"HTTP/1.1 " + status + away) as (address, _heads), api_at(address) as api:
-            with pytest.raises(Rejected, match=f"redirects to {elsewhere}, which is not followed") as caught:
+            with pytest.raises(Rejected, match=f"a redirect to {elsewhere}, which is not followed") as caught:
                 await api.events.list()
     assert not seen
     assert "signature" not in str(caught.value)

@@ -408,7 +408,7 @@ async def test_a_report_waits_for_the_collector_and_says_why_where_there_is_none
         remote = Remote(Link(outgoing, [address], Secret("of-a-deck")), LoopClock())
         snapshot = await remote.wait_ready()
         assert snapshot.link.state is ConnectionState.BLIND
-        assert "cannot be reached" in snapshot.link.reason
+        assert "refuses connections" in snapshot.link.reason
 
 
 @warped

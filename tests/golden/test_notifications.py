@@ -87,8 +87,7 @@ MESSAGES = {
     "preflight": ["CRIT LATE_START Night lecture"],
     "rate-limited": [
         "WARN RATE_LIMITED platform",
-        "CRIT API_BLIND platform",
-        "RESOLVED API_BLIND platform after 33 s",
+        "CRIT RATE_LIMITED platform",
         "RESOLVED RATE_LIMITED platform after 3 min",  # the deck comes back to its pace step by step
     ],
     "restream-down": [
@@ -102,11 +101,7 @@ MESSAGES = {
         "CRIT PACKET_LOSS Main stage",
         "RESOLVED PACKET_LOSS Main stage after 3 min",
     ],
-    "token-revoked": [
-        "CRIT AUTH_FAILED platform",
-        "CRIT API_BLIND platform",
-        "RESOLVED 2 alarms: AUTH_FAILED platform, API_BLIND platform",
-    ],
+    "token-revoked": ["CRIT AUTH_FAILED platform", "RESOLVED AUTH_FAILED platform after 117 s"],
     "unstable-rate": ["WARN BITRATE_UNSTABLE Main stage", "RESOLVED BITRATE_UNSTABLE Main stage after 7 min"],
     "video-low": ["WARN VIDEO_LOW Main stage", "RESOLVED VIDEO_LOW Main stage after 2 min"],
 }

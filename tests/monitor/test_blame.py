@@ -19,6 +19,7 @@ import pytest
 from breadth import slow, slow_rows
 from client.certificates import needs_openssl
 from livedeck.client import (
+    STAND_IN,
     Api,
     ApiError,
     Conflict,
@@ -53,31 +54,28 @@ BEGIN, END = 30.0, 110.0
 """Seconds at which a trouble begins and ends."""
 
 PLACE = "something answers in the platform's place (portal, login page, gateway)"
-OWN = "this machine's network, proxy or certificates: "
+NONE = "no connection: "
 SILENT = "the platform accepts connections but does not reply"
 
 BLAME = {
-    Trouble.NAME: (Culprit.OWN_LINK, f"{OWN}the platform's host name does not resolve"),
+    Trouble.NAME: (Culprit.OWN_LINK, f"{NONE}the platform's host name does not resolve"),
     Trouble.REFUSED: (
-        Culprit.OWN_LINK,
-        f"{OWN}nothing accepts a connection at the platform's address; its server may be down",
+        Culprit.PLATFORM,
+        "the network works: a host answers at the platform's address, but refuses connections",
     ),
-    Trouble.DROPPED: (Culprit.OWN_LINK, f"{OWN}no connection to the platform in time"),
+    Trouble.DROPPED: (Culprit.UNKNOWN, "no connection to the platform in time: the network, or the platform"),
     Trouble.CERTIFICATE: (
         Culprit.OWN_LINK,
-        f"{OWN}no trusted connection to the platform; its certificate may have changed",
+        f"{NONE}no trusted connection: the certificate at the platform's address, or ca_file and the clock here",
     ),
     Trouble.HANDSHAKE: (Culprit.PLATFORM, SILENT),
     Trouble.STATUS: (Culprit.PLATFORM, "the network works: the platform answers 503"),
-    Trouble.GATEWAY: (
-        Culprit.PLATFORM,
-        "the platform, or a gateway in front of it, answers 503, not in the platform's error format",
-    ),
+    Trouble.GATEWAY: (Culprit.STRANGER, f"{STAND_IN} answers 503, not in the platform's error format"),
     Trouble.PAGE: (Culprit.STRANGER, PLACE),
     Trouble.SHAPE: (Culprit.STRANGER, PLACE),
     Trouble.REDIRECT: (Culprit.STRANGER, PLACE),
-    Trouble.PACE: (Culprit.REFUSAL, "the platform refuses our pace: each event every 20 s"),
-    Trouble.PACE_AFTER: (Culprit.REFUSAL, "the platform refuses our pace: each event every 20 s"),
+    Trouble.PACE: (Culprit.REFUSAL, "our pace is refused (429): each event every 20 s"),
+    Trouble.PACE_AFTER: (Culprit.REFUSAL, "our pace is refused (429): each event every 20 s"),
     Trouble.SILENCE: (Culprit.PLATFORM, SILENT),
 }
 
@@ -181,7 +179,7 @@ def test_refusals_of_our_pace_never_accuse_an_event(share: float, retry_after: s
     seen = run(watch(six_events(), 330, (BEGIN, refuse)))
     assert seen.of_events == []
     assert {alarm.kind for alarm in seen.raised} <= {"API_BLIND", "RATE_LIMITED"}
-    assert {alarm.actual[:29] for alarm in seen.raised} <= {"the platform refuses our pace"}
+    assert {alarm.actual[:25] for alarm in seen.raised} <= {"our pace is refused (429)"}
     late = seen.between(120, 330)
     assert {snapshot.link.blame.cause for snapshot in late if snapshot.link.blame.text} == {Culprit.REFUSAL}
     assert any(snapshot.link.slowed_to for snapshot in late)

@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 from livedeck.monitor import Hold, Share, Thresholds, kinds, with_overrides
 from livedeck.monitor.detection.patterns import PATTERN_DIAGNOSES, diagnose
 from livedeck.monitor.kinds import ALARM_KINDS, audio, delivery, is_normal, video
-from livedeck.monitor.kinds.kind import (
-    THE_PLATFORM,
-    AlarmKind,
-    DeckDetector,
-    EventDetector,
-    Observation,
-    SampleDetector,
-)
+from livedeck.monitor.kinds.kind import THE_PLATFORM, AlarmKind, DeckDetector, Observation, SampleDetector
 from livedeck.monitor.kinds.viewer import VIEWER_RULES
 from livedeck.monitor.model.alarm import Severity
 from livedeck.monitor.model.state import Component, Pattern
@@ -132,28 +125,39 @@ def section(heading: str) -> str:
     return re.split(r"^#+ ", page.split(f"# {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
 
 
+def tables(heading: str) -> list[list[list[str]]]:
+    """The cells of each table under that heading, without its head."""
+    found = re.findall(r"(?:^\|.*\n)+", section(heading), flags=re.MULTILINE)
+    return [
+        [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]] for table in found
+    ]
+
+
 def rows(heading: str) -> list[list[str]]:
     """The cells of the first table under that heading."""
-    lines = [line for line in section(heading).splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    return tables(heading)[0]
 
 
 def test_the_documents_list_every_kind_with_its_hold_severity_and_component() -> None:
-    listed = {name: cells for name, _, *cells in rows("Alarm kinds")}
-    assert set(listed) == set(ALARM_KINDS)
-    for kind in ALARM_KINDS.values():
-        hold, off, severity, component = listed[kind.name]
-        assert severity.startswith(kind.severity.value), kind.name
-        assert component == (kind.component.value or "-"), kind.name
-        if isinstance(kind.detector, SampleDetector):
-            time = kind.detector.hold_time(T)
-            if kind.detector.duty and not kind.detector.hold:  # only the duty cycle raises and clears it
-                assert (hold, off) == ("-", "[duty cycle](#duty-cycles)"), kind.name
-                continue
-            assert hold == f"{time.samples} / {time.seconds:g} s", kind.name
-            assert off == (f"{time.off:g} s" if time.off else "at once"), kind.name
-        elif isinstance(kind.detector, EventDetector):
-            assert hold == ("-" if kind.name != "RESTREAM_DOWN" else "1 / 15 s")
+    by_samples, others = tables("Alarm kinds")
+    listed, plain = {name: cells for name, _, *cells in by_samples}, {name: cells for name, *cells in others}
+    assert {*listed} == {kind.name for kind, _ in sample_detectors()}
+    assert {*plain} == {*ALARM_KINDS} - {*listed}
+    for name, (hold, off, severity, component) in listed.items():
+        kind = ALARM_KINDS[name]
+        assert severity.startswith(kind.severity.value), name
+        assert component == (kind.component.value or "-"), name
+        assert isinstance(kind.detector, SampleDetector)
+        time = kind.detector.hold_time(T)
+        if kind.detector.duty and not kind.detector.hold:  # only the duty cycle raises and clears it
+            assert (hold, off) == ("-", "[duty cycle](#duty-cycles)"), name
+            continue
+        assert hold == f"{time.samples} / {time.seconds:g} s", name
+        assert off == (f"{time.off:g} s" if time.off else "at once"), name
+    for name, (_, severity) in plain.items():
+        assert severity.startswith(ALARM_KINDS[name].severity.value), name
+        assert ALARM_KINDS[name].component is Component.NONE, name
+    assert f"is disconnected for {T.restream_hold.seconds:g} s" in plain["RESTREAM_DOWN"][0]
 
 
 def test_the_documents_list_every_parent_with_its_children() -> None:

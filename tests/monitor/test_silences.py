@@ -110,7 +110,9 @@ def covers(made: Silence, case: Case) -> bool:
     return silence_of([made], case, made.starts_at + timedelta(seconds=1), on_air=False) is not None
 
 
-@pytest.mark.parametrize("kind", ["API_BLIND", "AUTH_FAILED", "NOTIFY_FAILING", "COLLECTOR_SILENT", "OWN_SLOW"])
+@pytest.mark.parametrize(
+    "kind", ["API_BLIND", "AUTH_FAILED", "RATE_LIMITED", "NOTIFY_FAILING", "COLLECTOR_SILENT", "OWN_SLOW"]
+)
 @pytest.mark.parametrize("matchers", [(), ("kind ~ *",), ("kind != X",), ("severity = critical",), ("kind ~ {}",)])
 def test_the_alarms_of_livedecks_own_sight_are_silenced_by_their_kind_alone(
     kind: str, matchers: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A banner about a collector: what happened is read at every width."""
+"""A banner: what happened is read at every width."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from datetime import UTC, datetime
 
 import pytest
 
+from livedeck.client import ApiError, ServerFault, Unauthorized, Unreachable, Unreadable
 from livedeck.monitor import Attachment, AttachmentState, ConnectionProblem, ConnectionState, ConnectionStatus, Snapshot
+from livedeck.monitor.evidence.blame import Facts, blame, seen
 from livedeck.presentation.connection import banner_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import clip, plain
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-AWAY = "cannot be reached; check that the collector runs, and the address in collector_url"
+AWAY = "refuses connections; check that the collector runs, and the address in collector_url"
 PROXY = "responds 502: the collector or its proxy has failed"
 
 
 @pytest.mark.parametrize(
     ("reason", "columns", "words"),
     [
-        *((AWAY, columns, "cannot be reached") for columns in (80, 100, 120)),
+        *((AWAY, columns, "refuses connections") for columns in (80, 100, 120)),
         (PROXY, 80, "responds 502: the coll"),
         (PROXY, 120, PROXY),
     ],
@@ -34,3 +36,28 @@ def test_a_cut_takes_no_word_of_what_happened(reason: str, columns: int, words: 
     shown = plain(clip(banner, columns))
     assert "since 12:00:00Z" in shown
     assert words in shown
+
+
+@pytest.mark.parametrize("state", [ConnectionState.BLIND, ConnectionState.FAILING])
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (Unreachable("list events: x.example refuses", "refused", is_connected=False), "connections are refused"),
+        (Unreachable("list events: x.example", "dns"), "the platform's host name does not reso"),
+        (Unreachable("list events: x.example", "route"), "this machine finds no way to the plat"),
+        (Unreachable("list events: x.example", "tls"), "no trusted connection"),
+        (Unreachable("list events: x.example", "timeout", is_connected=True), "no reply in time"),
+        (ServerFault("list events: page", status=502), "something answers 502"),
+        (ServerFault("list events: failed", status=503, code=503503), "the platform answers 503"),
+        (Unauthorized("list events: refused", status=401, code=401401), "the platform refuses the token"),
+        (Unreadable("list events: page", is_foreign=True), "something answers in the platform's pl"),
+    ],
+)
+def test_a_banner_of_80_columns_names_the_cause(state: ConnectionState, error: ApiError, words: str) -> None:
+    cause = blame(Facts(failure=seen(error)))
+    problem = ConnectionProblem.NO_ANSWER
+    link = ConnectionStatus(
+        state, NOW, as_of=NOW, next_try=NOW, problem=problem, reason=f"{error} {'; try again' * 8}", blame=cause
+    )
+    snapshot = Snapshot(1, NOW, link)
+    assert words in plain(clip(banner_line(snapshot, RenderTime.from_snapshot(snapshot, NOW)), 80))

@@ -79,7 +79,7 @@ class Case(NamedTuple):
 
 CASES = {
     "503": Case(lambda: _failing(503), "platform", "the platform answers 503"),
-    "pace": Case(lambda: _failing(429), "refusal", "the platform refuses our pace"),
+    "pace": Case(lambda: _failing(429), "refusal", "our pace is refused (429)"),
     "token": Case(lambda: _failing(401), "refusal", "the platform refuses the token"),
     "one event": Case(_one_failing, "stream", "the platform answers 500"),
     "stopped": Case(_slept, "own stop", "livedeck was stopped"),

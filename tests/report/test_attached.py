@@ -195,7 +195,7 @@ def test_a_collector_that_is_away_or_refuses_is_told_and_nothing_else(
     with socket.create_server(("127.0.0.1", 0)) as free:
         nowhere = f"http://127.0.0.1:{free.getsockname()[1]}"
     for address, token, code, words in (
-        (nowhere, TOKEN, 4, "cannot be reached; check that the collector runs"),
+        (nowhere, TOKEN, 4, "refuses connections; check that the collector runs"),
         (collector, "wrong", 3, "refuses this deck's token (401)"),
     ):
         env = environment(tmp_path, address, night, token)

@@ -35,6 +35,15 @@ def media_of(data: bytes) -> list[Media]:
     return [event for event in events(Session(), data) if isinstance(event, Media)]
 
 
+def test_a_reader_says_whether_a_message_has_arrived_in_part() -> None:
+    data = rtmp.frame(0, 200) + rtmp.sound(40)
+    ends = {len(rtmp.frame(0, 200)), len(data)}
+    reader = ChunkReader()
+    for end in range(1, len(data) + 1):
+        assert len([*reader.feed(data[end - 1 : end])]) == (end in ends)
+        assert reader.is_within_message is (end not in ends)
+
+
 @pytest.mark.parametrize("value", [0.0, -1.5, True, False, "", "живой", None, {}, {"a": {"b": "c"}, "d": 1.0}])
 def test_a_value_survives(value: object) -> None:
     assert amf.decode(amf.encode(value)) == [value]

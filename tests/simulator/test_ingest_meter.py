@@ -10,7 +10,12 @@ import pytest
 
 from livedeck import docs
 from livedeck.simulator.ingest.meter import STATUSES, Meter, Reading, Verdict
-from livedeck.simulator.ingest.session import Media
+from livedeck.simulator.ingest.session import Media, Session
+from simulator import rtmp
+from simulator.test_ingest_bytes import events
+
+SEGMENT = 1448
+"""Bytes of a TCP segment on Ethernet."""
 
 Arrivals = Iterable[tuple[float, Media]]
 """Messages, each with its time of arrival."""
@@ -107,6 +112,24 @@ def test_a_slow_encoder_leaves_the_line_idle_and_a_slow_line_does_not() -> None:
     busy = readings(stream(fps=200, size=200, arrives=lambda at: at / 0.8), 60)
     assert set(verdicts(busy[6:])) == {"line too slow"}
     assert {row.sample.status for row in slow[6:] + busy[6:] if row.sample} == {5}
+
+
+@pytest.mark.parametrize("bits", [100_000, 400_000, 1_000_000])
+def test_a_slow_line_whose_segments_take_longer_than_an_idle_gap_is_no_slow_encoder(bits: int) -> None:
+    frames = (rtmp.frame(40 * number, bits // 200, is_key=number % 50 == 0) for number in range(1000))
+    data = rtmp.connect() + rtmp.publish("key") + b"".join(frames)
+    session, meter, found, beat = Session(), Meter(0.0), list[Reading](), 2.0
+    for start in range(0, len(data), SEGMENT):
+        now = start * 8 / (0.8 * bits)
+        while beat <= now:
+            found.append(meter.beat(beat))
+            beat += 2
+        meter.arrive(now, is_within_message=session.is_within_message)
+        for event in events(session, data[start : start + SEGMENT]):
+            if isinstance(event, Media):
+                meter.add(event, now)
+    assert set(verdicts(found[6:])) == {"line too slow"}
+    assert len(found) > 20
 
 
 def test_media_faster_than_the_clock_is_named_and_measured_at_its_real_rate() -> None:

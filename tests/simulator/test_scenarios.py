@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -217,6 +218,15 @@ def test_a_file_of_ones_own_is_played_too(tmp_path: Path) -> None:
     path.write_text('title = "Mine"\nlasts = "+00:01:00"\n[[steps]]\nat = "+00:00:30"\ndo = "calm"\n')
     assert load(path) == Scenario("mine", "Mine", "stage", 60, load(path).steps, (), load(path).table)
     playing(path).close()
+
+
+async def test_a_step_answers_with_the_json_of_its_table(tmp_path: Path) -> None:
+    path = tmp_path / "empty.toml"
+    answer = 'kind = "answer"\njson = { data = [] }\nmatch = { path = "/nothing" }'
+    path.write_text(f'title = "Empty"\nlasts = "+1d"\n[[steps]]\nat = "+00:00:00"\ndo = "fault"\n{answer}\n')
+    with closing(playing(path)) as simulator:
+        async with client_for(simulator, simulator.token) as api:
+            assert (await api.get("/nothing")).json() == {"data": []}
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ async def test_the_help(picture: SnapshotAssertion, size: tuple[int, int]) -> No
 async def test_blind(picture: SnapshotAssertion, screen: str) -> None:
     async with running((120, 40), *SCREENS[screen]) as (deck, pilot):
         since, last = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
-        reason = "list events: 127.0.0.1:8787 cannot be reached; check the address and that the platform is up"
+        reason = "list events: 127.0.0.1:8787 refuses connections; check the address and port"
         await show(deck, pilot, link=linked(deck, state=ConnectionState.BLIND, since=since, as_of=last, reason=reason))
         assert await steady(deck, pilot) == picture
 

@@ -15,8 +15,11 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from livedeck.cli.screenshots import EVENING
 from livedeck.client import Unreachable
-from livedeck.monitor import BroadcastState, ConnectionState, Snapshot
+from livedeck.monitor import BroadcastState, ConnectionState, IngestState, Snapshot
 from livedeck.monitor.evidence.blame import Facts, blame, seen
+from livedeck.presentation.render_time import RenderTime
+from livedeck.text.segments import plain
+from livedeck.ui.wallboard.tiles import interruption
 from ui.wall_stage import COUNTS, SIZES, evening, lines, many, picture, text
 
 BIG = (160, 45)
@@ -58,7 +61,7 @@ def test_an_evening(snapshot: SnapshotAssertion, known: Snapshot, size: tuple[in
 
 
 def _blind(known: Snapshot) -> Snapshot:
-    reason = "list events: 127.0.0.1:8787 cannot be reached; check the address and that the platform is up"
+    reason = "list events: 127.0.0.1:8787 refuses connections; check the address and port"
     since, as_of = EVENING - timedelta(seconds=41), EVENING - timedelta(seconds=71)
     cause = blame(Facts(failure=seen(Unreachable(reason, "refused", is_connected=False))))
     link = replace(known.link, state=ConnectionState.BLIND, since=since, as_of=as_of, reason=reason, blame=cause)
@@ -88,3 +91,11 @@ STATES = {"blind": _blind, "stale": _stale, "alarm": _alarm, "grid": _grid, "dim
 @pytest.mark.parametrize("state", STATES)
 def test_a_state(snapshot: SnapshotAssertion, known: Snapshot, state: str) -> None:
     assert picture(STATES[state](known), BIG) == snapshot.use_extension(Svg)
+
+
+def test_a_tile_counts_no_lost_window_on_stale_data(known: Snapshot) -> None:
+    state = next(state for state in known.events if state.phase.ingest.state is IngestState.INTERRUPTED)
+    seen_now = RenderTime.from_snapshot(known, EVENING)
+    assert "left" in plain(interruption(state, seen_now))
+    stale = _stale(known)
+    assert interruption(state, RenderTime.from_snapshot(stale, EVENING)) == []

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from livedeck.monitor import AlarmRefused, ConnectionStatus
 
 DONE, FAULT, USAGE, REFUSED, UNREACHABLE, UNKNOWN, NOT_SO = range(7)
-"""Exit codes of every command. REFUSED: the platform replied and refused. UNREACHABLE: the platform did not reply, its
-reply is unreadable, or it failed (5xx).
+"""Exit codes of every command. REFUSED: a reply refused the request, or livedeck refused to send it. UNREACHABLE: the
+platform or the collector did not reply, its reply is unreadable, or it failed (5xx).
 
 UNKNOWN: a change was sent, and its outcome is unknown. NOT_SO: the condition that the command checks or waits for is
 not met.
@@ -109,9 +109,11 @@ def code_of_error(error: Exception) -> int:
 
 def code_of_refusal(refusal: AlarmRefused) -> int:
     """Return the exit code of a command that ends with this refusal: UNKNOWN if the command may have been done."""
-    from livedeck.monitor import AlarmOutcomeUnknown
+    from livedeck.monitor import AlarmNotSent, AlarmOutcomeUnknown
 
-    return UNKNOWN if isinstance(refusal, AlarmOutcomeUnknown) else NOT_SO
+    if isinstance(refusal, AlarmOutcomeUnknown):
+        return UNKNOWN
+    return UNREACHABLE if isinstance(refusal, AlarmNotSent) else NOT_SO
 
 
 def code_of_link(link: ConnectionStatus) -> int:

@@ -9,6 +9,7 @@ from livedeck.client.chat_export.format_table import CHAT_FORMATS, ChatFormat
 from livedeck.client.http.any_request import METHODS, any_request
 from livedeck.client.http.content import ContentKind
 from livedeck.client.http.errors import (
+    STAND_IN,
     ApiError,
     Cause,
     Conflict,
@@ -107,6 +108,7 @@ __all__ = [
     "MAX_PER_PAGE",
     "METHODS",
     "OF_ANOTHER",
+    "STAND_IN",
     "UPLOAD_CHUNK",
     "Annotation",
     "AnnotationDraft",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from livedeck.monitor.alarms.commands import AlarmGone, AlarmGotWorse, AlarmOver, check_seen
 from livedeck.monitor.alarms.kpi import AlarmHistory, AnnouncementTally, alarm_figures
-from livedeck.monitor.alarms.operator import AlarmOutcomeUnknown, AlarmRefused
+from livedeck.monitor.alarms.operator import AlarmNotSent, AlarmOutcomeUnknown, AlarmRefused
 from livedeck.monitor.alarms.silencing import (
     MOST_ON_AIR,
     Preview,
@@ -192,6 +192,7 @@ __all__ = [
     "AlarmHistory",
     "AlarmKey",
     "AlarmLimits",
+    "AlarmNotSent",
     "AlarmOutcomeUnknown",
     "AlarmOver",
     "AlarmRecord",

@@ -841,7 +841,7 @@ class Monitor:
             self._world.take_viewers(self._others.with_viewers(own), at)
         await self._world.evaluate_all(on_platform, at, measure, is_urgent=is_urgent)
         await self._attribute_ends()
-        await asyncio.sleep(0)  # evaluating events and stepping alarms take one turn of the loop each
+        await asyncio.sleep(0)  # events, their proofs and the alarms take one turn of the loop each
         fault = self._history.lasting_fault if self._history else ""
         state = MonitorState(
             self._world.states,
@@ -860,6 +860,7 @@ class Monitor:
             probe_fault=self._viewer.fault() if self._viewer else "",
         )
         state = replace(state, events=drop_unproven(state, self._limits.base))
+        await asyncio.sleep(0)
         self._keep_silences(state)
         if self._viewer:
             ours = (event for event in state.events if self._others.holds(event.id))

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from functools import partial
 from math import inf
-from operator import ge
+from operator import ge, is_
 from typing import NamedTuple
 
 from livedeck.client import ApiError, Event, NotFound, QosSamples, ResponseTiming, Shortfall, Stream
@@ -168,6 +168,7 @@ class EventTracker:
         self._unit = self._read_by = _BITS  # present unit of rates, and unit by which the samples were read
         self._learnt: Learnt | None = None  # of an earlier process, until the first reply
         self._last_learnt: tuple[object, ...] | None = None
+        self._learnt_from: tuple[object, ...] = (None, None, None)
         self._answered_at: ClockReading | None = None
         self._empty_at: ClockReading | None = None  # last good response that proves that no sample ever came
         self._error = ""
@@ -336,6 +337,10 @@ class EventTracker:
 
     def news_learnt(self) -> Learnt | None:
         """Return the learnt state if it has changed since the previous call, else None."""
+        learnt_from = self._analysis, self._delivery, self._coverage
+        if all(map(is_, learnt_from, self._learnt_from)):
+            return None
+        self._learnt_from = learnt_from
         point = self._analysis.oldest_checkpoint
         spans = self._coverage.spans
         state = point and point.memory.last_time, self.lag, self._delivery.surprises, [span.since for span in spans]

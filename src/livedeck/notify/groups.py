@@ -300,7 +300,7 @@ def _is_settled(life: Life, now: datetime) -> bool:
 
 @dataclasses.dataclass(slots=True)
 class _Turn:
-    """One run of `step`, with the state that it changes."""
+    """State of one call of `step`: its arguments, and the values that it changes."""
 
     plan: Plan
     before: State

@@ -278,7 +278,7 @@ class Executor:
         except Cancelled:
             return OperationResult(Verdict.CANCELLED)
         except ApiError as error:
-            if isinstance(error, NotFound) and not _is_of_proxy(error):
+            if isinstance(error, NotFound) and not _is_of_proxy(error) and operation.target.id:
                 return OperationResult(Verdict.REFUSED, "not sent: the object no longer exists", error, is_gone=True)
             text = f"not sent: could not re-check {operation.target.name} ({_cause(error)})"
             return OperationResult(Verdict.REFUSED, text, error)
@@ -403,7 +403,7 @@ class Executor:
         """
         can_show = operation.can_show(before)
         nothing_shows = f"nothing can prove whether the change happened: {operation.no_evidence}"
-        if not can_show and not isinstance(error, NotFound):
+        if not can_show and (before is None or not isinstance(error, NotFound)):  # None: no read shows the target
             return OperationResult(Verdict.UNKNOWN, f"{_reason(error)}; {nothing_shows}", error)
         title = f"UNKNOWN, checking: {operation.verb} {operation.target.name}"
         delays = RECONCILE_DELAYS if can_show else RECONCILE_DELAYS[:1]
@@ -546,7 +546,7 @@ def _is_of_proxy(error: NotFound) -> bool:
 
     Then it says nothing about the object.
     """
-    return error.code is None
+    return not error.is_documented
 
 
 def _reason(error: ApiError | None) -> str:
@@ -554,14 +554,14 @@ def _reason(error: ApiError | None) -> str:
     if isinstance(error, Rejected):
         code = f" {error.code}" if error.code is not None else ""
         said = "that it does not exist" if isinstance(error, NotFound) else "that this is not allowed"
-        return f"the platform responded {said} ({error.status}{code}), which leaves the outcome open"
+        return f"{error.sender} responded {said} ({error.status}{code}), which leaves the outcome open"
     return error.reason if isinstance(error, Unknown) else NOT_WAITED_FOR
 
 
 def _cause(error: ApiError) -> str:
     """Return the text of an error without the failed call: `timed out` for `get event 7a10: timed out`."""
-    _, _, cause = str(error).partition(": ")
-    return cause or str(error)
+    call, _, cause = str(error).partition(": ")
+    return cause if cause and "(" not in call else str(error)  # advice before the call, as for a refused token, stays
 
 
 def with_open_changes(

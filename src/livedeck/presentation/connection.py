@@ -238,7 +238,8 @@ def ended_text(ended: Sequence[EndedEvent]) -> str:
 def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hint: str = "") -> Line:
     """Return the banner with the reason why the screen is not current, and since when; empty if the screen is current.
 
-    `fault`: reason why the monitor stopped. `hint`: advice for a silent collector.
+    The cause comes first, because a narrow terminal cuts the end. `fault`: reason why the monitor stopped. `hint`:
+    advice for a silent collector.
     """
     connection = snapshot.link
     if fault:
@@ -247,8 +248,11 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hi
     of_collector = snapshot.attachment if connection.problem in _OF_COLLECTOR else None
     fact = _fact(of_collector) if of_collector else ""
     reason = "" if of_collector else safe(connection.why, 120)
+    cause = "" if of_collector else safe(connection.blame.short, 80)
+    if reason.startswith(cause):
+        cause, reason = reason, ""
     data = "no data yet" if connection.as_of is None else f"data from {connection.as_of:%H:%M:%S}Z"
-    details = "  ".join(filter(None, [since, hint, fact, data, next_try_text(connection, render_time), reason]))
+    details = "  ".join(filter(None, [since, cause, hint, fact, data, next_try_text(connection, render_time), reason]))
     if connection.state is ConnectionState.BLIND:
         return [(f" ✖ {blind_words(connection)} since {details} ", StyleRole.BANNER_BLIND)]
     if connection.state is ConnectionState.FAILING:

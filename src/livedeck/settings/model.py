@@ -810,7 +810,12 @@ class PlatformSettings(BaseModel):
     bitrate_unit: Literal["auto", "bit", "kbit"] = Field(
         default="auto", description="unit of the platform's bit rates, per second; `auto` learns it from their values"
     )
-    timeout: Number = Field(default=4.0, gt=0, le=60, description="maximum seconds of a request")
+    timeout: Number = Field(
+        default=4.0,
+        gt=0,
+        le=60,
+        description="seconds to connect and for each silence; a request takes at most twice that",
+    )
     proxy: str = Field(default="", description="proxy for https, as in `http://proxy.example:3128`")
     ca_file: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
         default=None, description="PEM file of more trusted certificates, besides the public authorities"

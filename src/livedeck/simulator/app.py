@@ -82,7 +82,7 @@ def build(
     routes = [
         *_routes(world, endpoints, _authorize_api(world), wire.profile),
         *_routes(world, control_api.ENDPOINTS, _authorize_control(world, control_token)),
-        Route("/openapi.json", describe),
+        _FirstRoute("/openapi.json", describe),
         *_routes(world, [*public, *control_api.OPEN_ENDPOINTS], lambda _: ""),
     ]
     app = Starlette(
@@ -128,6 +128,12 @@ class _FirstRoute(Route):
         """Return a full match for a wrong method too: `handle` refuses it with 405."""
         match, child_scope = super().matches(scope)
         return (Match.FULL if match is Match.PARTIAL else match), child_scope
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a wrong method with 405, and list the right ones in the same order in each process."""
+        if scope["method"] not in (methods := self.methods or ()):
+            raise HTTPException(405, headers={"Allow": ", ".join(sorted(methods))})
+        await self.app(scope, receive, send)
 
 
 def _bearer(request: Request) -> str:

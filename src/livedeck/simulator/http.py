@@ -54,7 +54,7 @@ class Endpoint(Generic[T]):
     def names(self, place: Literal["query", "header"]) -> set[str]:
         """Return the names of the parameters in the query or in the headers."""
         model = self.parameters if place == ("header" if self.takes_body else "query") else None
-        return {field.alias or name for name, field in model.model_fields.items()} if model else set()
+        return {*model.sent_names()} if model else set()
 
     @property
     def is_control(self) -> bool:

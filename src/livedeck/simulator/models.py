@@ -191,6 +191,11 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(defer_build=True)
 
+    @classmethod
+    def sent_names(cls) -> list[str]:
+        """Return the names of the fields as a request or a table has them: `json`, not `json_`."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
     def given(self) -> dict[str, Any]:
         """Return the values that were sent, also inside nested objects."""
         fields = type(self).model_fields

@@ -19,7 +19,7 @@ from livedeck.collector.engine.engine import Engine
 from livedeck.collector.engine.shared import SharedDesk
 from livedeck.collector.engine.spool import SharedSpool
 from livedeck.monitor import Alarm, ConnectionState, ConnectionStatus, Severity, Snapshot
-from livedeck.notify import DEAD, SENT, WAITING, Delivery, Message, Notifier, Plan, Route, Status
+from livedeck.notify import DEAD, SENT, WAITING, Delivery, Message, Notifier, Plan, Route, SpoolError, Status
 from notify.stage import alarm, over
 
 PLAN = Plan((Route("ops", "ops"),))
@@ -297,3 +297,12 @@ async def test_without_redis_the_same_one_tells_and_nobody_tells_it_again(mortal
         await room.look()
         assert room.told() == [("one",), ("two",)]
         assert len({message.key for message in room.sink.taken}) == 2
+
+
+@pytest.mark.parametrize(("epoch", "is_said"), [(1, True), (None, False)])
+def test_only_the_notifier_says_where_its_state_is(epoch: int | None, is_said: bool) -> None:
+    """Another process, such as `livedeck notify list`, does not know what the notifier holds."""
+    spool = SharedSpool(SharedDesk("redis://127.0.0.1:9/0", "workspace", "a/1"), lambda: epoch, lambda: True)
+    with pytest.raises(SpoolError) as caught:
+        spool.messages(DEAD)
+    assert ("kept in memory" in str(caught.value)) is is_said

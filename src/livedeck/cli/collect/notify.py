@@ -291,11 +291,13 @@ async def open_storage(settings: Settings, *, reads: bool = False) -> AsyncItera
 
     Raises SettingsError if there is no spool, and MachineError if it cannot be used.
     """
+    shared = await shared_spool(settings)
     try:
-        with closing(await shared_spool(settings) or _spool(settings, reads=reads)) as storage:
+        with closing(shared or _spool(settings, reads=reads)) as storage:
             yield storage
     except SpoolError as error:
-        raise MachineError(f"The unsent notifications are not known: {error}") from error
+        ask = "; the collector that notifies may hold them: set collector_url to ask it" if shared else ""
+        raise MachineError(f"The unsent notifications are unknown: {error}{ask}") from error
 
 
 def _spool(settings: Settings, *, reads: bool) -> Spool:

@@ -49,7 +49,7 @@ def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, qui
 
     EVENT: an id, a name, or the beginning of either, if unambiguous. Retries until --timeout if the platform
     does not respond. Exit code 6 if the state is not reached in time or can no longer be reached, 4 if the platform
-    never responded.
+    never gave a usable reply.
     """
 
     async def work() -> int:
@@ -126,7 +126,7 @@ class Wait:
     def end_late(self, seconds: float) -> int:
         """Print that the goal was not reached in time, or why that is unknown. Returns the exit code."""
         since = f" since {self.answered_at:%H:%M:%S}Z" if self.answered_at else ""
-        silence = f": no response from the platform{since}" if self.problem or not self.answered_at else ""
+        silence = f": no usable reply{since}" if self.problem or not self.answered_at else ""
         why = f": {self.problem}" if self.problem else ""
         echo(f"livedeck event wait: not {self.goal} after {seconds:g} s{silence}{why}", err=True)
         return self.code

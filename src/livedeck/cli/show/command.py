@@ -64,10 +64,10 @@ _PRUNE = click.option(
 def apply_command(ctx: click.Context, /, *, file: str, output_format: str, quiet: bool, **flags: Any) -> None:
     """Make events, rooms and videos match FILE: create missing ones, change those that differ.
 
-    FILE: YAML, TOML or JSON (`livedeck docs shows`); - is standard input. Applied again, it sends nothing. A deletion
-    needs --prune, and --confirm with the name of the show. A creation needs --confirm, too, if the list of the platform
-    is empty or lacks an object that still exists: the list may then lack the new object, too. Exit code 6 if no change
-    can remove a difference.
+    FILE: YAML, TOML or JSON (`livedeck docs shows`); - is standard input. Runs the programs that FILE names for
+    secrets, also with --dry-run. A deletion needs --prune, and --confirm with the name of the show. A creation needs
+    --confirm, too, if the list of the platform is empty or lacks an object that still exists: the list may then lack
+    the new object, too. Exit code 6 if no change can remove a difference.
     """
     consent = Consent(flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"))
     prune, report = flags.pop("prune"), _Report("show apply", output_format == "json", quiet)
@@ -101,7 +101,8 @@ def diff_command(
 ) -> None:
     """Print how the platform differs from FILE. Exit code 6 if it does.
 
-    Sends only reads. Secrets are masked; a key that differs shows as a change of its mask.
+    Sends only reads, and runs the programs that FILE names for secrets. Secrets are masked; a key that differs shows as
+    a change of its mask.
     """
     report = _Report("show diff", output_format == "json", quiet)
 
@@ -298,7 +299,7 @@ class _Application:
         try:
             earlier = await self._open(step, operation)
         except NotReadError as error:
-            return Outcome(Verdict.REFUSED, f"not sent: {error}", REFUSED)
+            return Outcome(Verdict.REFUSED, f"not sent: {error}", FAULT)
         if earlier:
             close = ", ".join(f"livedeck change close {identity}" for identity in earlier)
             text = f"not sent: an earlier change has no verdict yet. Look at the platform, then: {close}"

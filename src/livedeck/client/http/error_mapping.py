@@ -11,6 +11,7 @@ from math import isfinite
 from urllib.parse import urlsplit
 
 from livedeck.client.http.errors import (
+    STAND_IN,
     Conflict,
     Forbidden,
     NotFound,
@@ -72,15 +73,22 @@ def error_from_response(
     # the document does not say whether this stands inside the error or beside it
     invalid = _mask_value(fields.get("invalid_params", document.get("invalid_params")))
     error_type = _error_type(status, code)
-    happened = _redirect(masked_line(location, 200)) if 300 <= status < 400 else error_type.happened
-    facts = " ".join(part for part in (str(status), str(code or ""), message, detail) if part)
-    advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), error_type.advice) if part)
+    happened, usual_advice = error_type.happened, error_type.advice
+    if 300 <= status < 400:
+        happened = _redirect(masked_line(location, 200))
+    elif code is None:
+        happened = f"{STAND_IN} answers {status}, not in the platform's error format"
+        is_usual = issubclass(error_type, RateLimited | ServerFault)
+        usual_advice = usual_advice if is_usual else "check the address, and any proxy on the way"
+    numbers = () if code is None and status >= 400 else (str(status), str(code or ""))
+    facts = " ".join(part for part in (*numbers, message, detail) if part)
+    advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), usual_advice) if part)
     if is_to_change and issubclass(error_type, RateLimited):
         advice = f"nothing was changed; {advice}"
     if is_to_change and issubclass(error_type, NotFound):
         advice = "this does not prove that nothing was changed: read the object again"
     return error_type(
-        f"{summary}: {happened} ({facts})" + (f"; {advice}" if advice else ""),
+        f"{summary}: {happened}" + (f" ({facts})" if facts else "") + (f"; {advice}" if advice else ""),
         status=status,
         code=code,
         message=message,
@@ -163,7 +171,7 @@ def _redirect(location: str) -> str:
         parts = urlsplit("")
     host = parts.netloc.rpartition("@")[2]
     target = f"{parts.scheme}://{host}" if host else "another path"
-    return f"the platform redirects to {target}, which is not followed"
+    return f"a redirect to {target}, which is not followed"
 
 
 def _wait(seconds: float | None) -> str:

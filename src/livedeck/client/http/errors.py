@@ -7,11 +7,11 @@
     ├── FileFault                a file of this machine could not be read or written
     ├── Incomplete               the result does not exist yet, or did not appear in time
     ├── ReadOnly                 a change was requested in read-only mode; nothing was sent
-    ├── Unreachable              no complete response came: refused, dns, tls, timeout, reset or proxy
+    ├── Unreachable              no complete response came: refused, route, dns, tls, timeout, reset or proxy
     ├── Unreadable               a response came that does not match the document
     │   └── Unproved             a download may not be the requested content; no file was written or replaced
     ├── Unknown                  a change was sent, and no response proves whether it was made
-    └── Rejected                 the platform responded with an error or a redirect
+    └── Rejected                 an error or a redirect came
         ├── Redirected           3xx; not followed: the network may require a login first
         ├── Unauthorized         401
         ├── PaymentRequired      402
@@ -37,17 +37,21 @@ from typing import ClassVar, Literal, Self
 
 from livedeck.text.secrets import masked
 
-Cause = Literal["refused", "dns", "tls", "timeout", "reset", "proxy"]
+Cause = Literal["refused", "route", "dns", "tls", "timeout", "reset", "proxy"]
 
 LOST_RESPONSE: Mapping[Cause, str] = {
-    "refused": "{host} cannot be reached; check the address and that the platform is up",
+    "refused": "{host} refuses connections: nothing listens there, or a firewall refuses; check the address and port",
+    "route": "{host} cannot be reached from this machine; check the address and this machine's network",
     "dns": "no address found for {host}; check its name and the network",
     "tls": "no trusted connection to {host}; check the address, its certificate, ca_file and client_cert",
-    "timeout": "{host} did not respond in time ({timeout:g} s)",
-    "reset": "{host} broke the connection before its response was complete",
+    "timeout": "no complete response from {host} in time ({timeout:g} s)",
+    "reset": "the connection to {host} broke before its response was complete",
     "proxy": "the proxy {proxy} {reason}; check the setting proxy, or HTTPS_PROXY",
 }
 """Text of each cause, with the fields `host`, `timeout` (seconds), `proxy` and `reason`."""
+
+STAND_IN = "something that answers for the platform (a gateway or proxy?)"
+"""Sender of an error reply that lacks the platform's error body."""
 
 
 class ApiError(Exception):
@@ -118,7 +122,8 @@ class Unreachable(ApiError):
     """No complete reply came, and nothing was changed.
 
     Causes:
-    - `refused`: No connection could be made.
+    - `refused`: The other side refused the connection.
+    - `route`: No connection could be made for another reason, such as a missing route.
     - `dns`: The host name does not resolve.
     - `tls`: The certificate or the handshake failed.
     - `timeout`: No complete reply came in time.
@@ -169,7 +174,9 @@ class Unknown(ApiError):
 
 
 class Rejected(ApiError):
-    """The platform responded with an error (platform-api.md, "Error codes") or a redirect. All parts are safe to show.
+    """An error (platform-api.md, "Error codes") or a redirect came. All parts are safe to show.
+
+    Only the platform's error body, which has a code, proves that the platform itself responded.
 
     Attributes:
         status: HTTP status.
@@ -203,9 +210,19 @@ class Rejected(ApiError):
         self.invalid_params = invalid_params
         self.retry_after = retry_after
 
+    @property
+    def is_documented(self) -> bool:
+        """True if the reply has the platform's error body. Otherwise something else may have sent it."""
+        return self.code is not None
+
+    @property
+    def sender(self) -> str:
+        """Sender of the reply in words: the platform, or something that answers for it."""
+        return "the platform" if self.is_documented else STAND_IN
+
 
 class Redirected(Rejected):
-    """The platform redirects to another address. The client does not follow, to keep the token to itself."""
+    """The reply redirects to another address. The client does not follow, to keep the token to itself."""
 
     advice = "check the address, and whether this network requires a login first"
 

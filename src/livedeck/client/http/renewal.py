@@ -50,9 +50,12 @@ class TokenRenewal:
             return self.token != refused
 
     def explain(self, error: Unauthorized) -> Unauthorized:
-        """Return the error with the advice of the source before its text; after a failed renewal, with its fault."""
-        if self._source is None:
+        """Return the error with the advice of the source before its text; after a failed renewal, with its fault.
+
+        An error that something else may have sent is returned as it is, because it proves nothing about the token.
+        """
+        if self._source is None or not error.is_documented:
             return error
-        text = f"{self._error or self._source.advice} (the platform refused the token: {error})"
+        text = f"{self._error or self._source.advice} ({str(error).removesuffix(f'; {error.advice}')})"
         explained = Unauthorized(text, status=error.status, code=error.code, message=error.message, detail=error.detail)
         return explained.with_response_of(error)

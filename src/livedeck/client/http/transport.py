@@ -25,6 +25,7 @@ from collections.abc import (
 )
 from contextlib import aclosing, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
+from errno import ECONNREFUSED
 from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.util import find_spec
@@ -354,7 +355,7 @@ class Transport:
                 async with turn:
                     return await self._attempt(request, attempt, policy)
             except CoolingDown as pause:
-                text = f"not sent, because the platform demands a pause; try again in {pause.seconds:.0f} s"
+                text = f"not sent, because a reply demanded a pause; try again in {pause.seconds:.0f} s"
                 raise RateLimited(f"{request.summary}: {text}", status=429, retry_after=pause.seconds) from None
             except ApiError as error:
                 delay = policy.next_delay(self.timing.timer() - started_at, self._note_cooldown(error))
@@ -751,7 +752,7 @@ def _unknown_outcome(request: Request, error: ApiError) -> Unknown | None:
         if error.status < 300:
             cause, verb = f"the response reports an error ({facts})", "reported an error"
         reason = (
-            f"the platform {verb} ({error.status if error.status >= 300 else facts}), which leaves the outcome open"
+            f"{error.sender} {verb} ({error.status if error.status >= 300 else facts}), which leaves the outcome open"
         )
     else:
         return None
@@ -779,9 +780,18 @@ def lost_cause(error: Exception) -> Cause | None:
         if isinstance(link, ssl.SSLError):
             return "tls"
     if isinstance(error, _REFUSED):
-        return "refused"
+        return "refused" if _is_refused(error) else "route"
     is_broken = "disconnected" in str(error) or "closed" in str(error)
     return "reset" if is_broken or not isinstance(error, httpcore.ProtocolError | httpx.ProtocolError) else None
+
+
+def _is_refused(error: Exception) -> bool:
+    """Return whether the other side refused the connection, which proves that a host answers at the address.
+
+    asyncio joins the errors of several addresses into a text, so only the text has their numbers.
+    """
+    mark = f"[Errno {ECONNREFUSED}]"
+    return any(isinstance(link, ConnectionRefusedError) or mark in str(link) for link in _causes(error))
 
 
 def _is_connected(error: Exception) -> bool | None:

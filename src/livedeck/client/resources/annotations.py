@@ -92,7 +92,7 @@ class Annotations(Resource):
         'text'
         """
         summary = describe_call("get annotation", annotation_id)
-        return await self._object(Annotation, make_request("GET", summary, *_annotations(video_id), annotation_id))
+        return await self._named(Annotation, make_request("GET", summary, *_annotations(video_id), annotation_id))
 
     @overload
     async def create(self, video_id: Identifier, draft: AnnotationDraft) -> Annotation: ...

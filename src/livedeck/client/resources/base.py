@@ -45,7 +45,7 @@ Id = Annotated[str, Field(min_length=1)]
 _FAULTS = "faults"
 
 OF_ANOTHER = "the response is about another object"
-"""Reason why the response to a change leaves its outcome open."""
+"""Reason why a response says nothing about the requested object, or leaves the outcome of a change open."""
 
 UNSET: Any = None
 """Default of a draft's field. Only whether the field was set counts, not its value."""
@@ -229,6 +229,13 @@ class Resource:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+
+    async def _named(self, model: type[M], request: Request) -> M:
+        """Return the object whose id ends the path of the request. Raises Unreadable for the object of another id."""
+        found = await self._object(model, request)
+        if _segment(getattr(found, "id", "")) != request.path.casefold().rpartition("/")[2]:
+            raise Unreadable(f"{request.summary}: {OF_ANOTHER}")
+        return found
 
     async def _object(self, model: type[M], request: Request) -> M:
         return await self._transport.send(

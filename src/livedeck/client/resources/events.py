@@ -282,7 +282,7 @@ class Events(Resource):
         >>> event.name, event.stream.status
         ('Town hall, main', 'live')
         """
-        return await self._object(Event, _get(event_id))
+        return await self._named(Event, _get(event_id))
 
     def address(self, event_id: Identifier) -> str:
         """Return the URL of the event, which another program needs in addition to the token.

@@ -67,7 +67,7 @@ class Posters(Resource):
         'image'
         """
         summary = describe_call("get poster", poster_id)
-        return await self._object(Poster, make_request("GET", summary, *_posters(video_id), poster_id))
+        return await self._named(Poster, make_request("GET", summary, *_posters(video_id), poster_id))
 
     async def create(self, video_id: Identifier, from_time: float) -> Poster | None:
         """Create a poster from the frame at `from_time` seconds. Returns None if the reply lacks the poster.

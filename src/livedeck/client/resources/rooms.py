@@ -171,7 +171,7 @@ class Rooms(Resource):
         >>> room.restreams[0].stream_key.reveal() == str(room.restreams[0].stream_key)
         False
         """
-        return await self._object(Room, make_request("GET", describe_call("get room", room_id), *self._rooms, room_id))
+        return await self._named(Room, make_request("GET", describe_call("get room", room_id), *self._rooms, room_id))
 
     @overload
     async def create(self, draft: RoomDraft) -> Room: ...

@@ -97,7 +97,7 @@ class Subtitles(Resource):
 
         >>> track = await api.subtitles.get(video_id, subtitle_id)
         """
-        return await self._object(
+        return await self._named(
             Subtitle, make_request("GET", describe_call("get subtitle", subtitle_id), *_tracks(video_id), subtitle_id)
         )
 

@@ -27,10 +27,11 @@ _MAX_BODY = 64 * 2**20
 _MAX_SAY = 300
 """Maximum number of characters of the reason in a collector's refusal."""
 
-_NEVER_SENT = frozenset({"refused", "dns", "tls"})
+_NEVER_SENT = frozenset({"refused", "route", "dns", "tls"})
 
 _CAUSES: Mapping[str, str] = {
-    "refused": "{host} cannot be reached; check that the collector runs, and the address in collector_url",
+    "refused": "{host} refuses connections; check that the collector runs, and the address in collector_url",
+    "route": "{host} cannot be reached from this machine; check its network, and the address in collector_url",
     "dns": "{host} does not resolve; check the name in collector_url, and the network",
     "tls": "no trusted connection to {host}; check its certificate, and ca_file",
     "timeout": "{host} does not respond in time",

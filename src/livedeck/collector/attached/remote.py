@@ -27,6 +27,7 @@ from livedeck.monitor import (
     AlarmChange,
     AlarmCommand,
     AlarmKey,
+    AlarmNotSent,
     AlarmOutcomeUnknown,
     AlarmRefused,
     AlarmState,
@@ -502,7 +503,7 @@ class Remote:
                 return None
             raise AlarmRefused(str(refusal)) from None
         except (CollectorAwayError, UnreadableSnapshotError) as error:
-            raise AlarmRefused(f"not explained: {error}") from None
+            raise AlarmNotSent(f"not explained: {error}") from None
 
     # Commands
 
@@ -563,7 +564,7 @@ class Remote:
             shown = command.shown and command.shown._replace(since=command.shown.since - self._alone_ahead)
             self._unshared.append(replace(command, shown=shown))  # with the time by the collector's clock
         elif silence := self._silence():
-            raise AlarmRefused(f"alarm actions are not possible: {silence.reason}")
+            raise AlarmNotSent(f"alarm actions are not possible: {silence.reason}")
         else:
             return bool((await self._command(*request_of(command), uid=command.uid)).get("changed", True))
         self._changed.set()
@@ -592,7 +593,7 @@ class Remote:
                 if not left:
                     if error.was_sent:
                         raise AlarmOutcomeUnknown(f"unknown whether the action was done: {error}") from None
-                    raise AlarmRefused(f"not done: {error}") from None
+                    raise AlarmNotSent(f"not done: {error}") from None
             await self.clock.sleep(_TRY_SECONDS)
         raise AssertionError("the last try returns or raises")
 
@@ -615,7 +616,7 @@ class Remote:
     async def _change_silence(self, ask: Callable[[], Awaitable[dict[str, Any]]]) -> SilenceOfAlarms:
         """Return the silence in the collector's reply to a request. Raises AlarmRefused."""
         if silence := self._silence():
-            raise AlarmRefused(f"silences are not possible: {silence.reason}")
+            raise AlarmNotSent(f"silences are not possible: {silence.reason}")
         try:
             return decode_silence((await self._tried(ask, _TRIES)).get("silence", {}))
         except UnreadableSnapshotError as error:

@@ -241,11 +241,15 @@ class SharedSpool:
     @contextmanager
     def _named(self) -> Iterator[None]:
         if self._is_apart():
-            raise SpoolError(f"Redis is unreachable{_IN_MEMORY}")
+            raise SpoolError(f"Redis is unreachable{self._kept_where()}")
         try:
             yield
         except SharedStoreError as error:
-            raise SpoolError(f"{error}{_IN_MEMORY}") from error
+            raise SpoolError(f"{error}{self._kept_where()}") from error
+
+    def _kept_where(self) -> str:
+        """Return where the notifier's state is now; empty in a process that is not the notifier and cannot know."""
+        return "" if self._desk_epoch() is None else _IN_MEMORY
 
     def _epoch(self) -> int:
         epoch = self._desk_epoch()

@@ -153,6 +153,8 @@ def drop_unproven(state: MonitorState, thresholds: Thresholds) -> tuple[EventSta
         return finding.kind not in _BY_WAY or _is_proven_by_others(finding, event, state)
 
     def proven(event: EventState) -> EventState:
+        if not event.assessment.findings:
+            return event
         findings = tuple(finding for finding in event.assessment.findings if is_proven(finding, event))
         if len(findings) == len(event.assessment.findings):
             return event
@@ -320,8 +322,8 @@ def is_onset_unseen(since: datetime, event: EventState, skew: float, thresholds:
 
 def _is_unasked(event: EventState, state: MonitorState) -> bool:
     """Return whether this process was stopped after it read the last reply about an event."""
-    stops = state.connection.own.stops
-    return event.qos.as_of is not None and whole_since(event.qos.as_of, stops) > event.qos.as_of
+    stops, read_at = state.connection.own.stops, event.qos.as_of
+    return bool(stops) and read_at is not None and whole_since(read_at, stops) > read_at
 
 
 def _is_read_late(finding: Finding, event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:

@@ -27,6 +27,10 @@ class AlarmRefused(Exception):  # noqa: N818  a refusal, no error
     code = "refused"
 
 
+class AlarmNotSent(AlarmRefused):
+    """A command did not reach the collector, so it was not carried out."""
+
+
 class AlarmOutcomeUnknown(AlarmRefused):
     """A command was sent, and no usable reply arrived: the collector may have carried it out."""
 

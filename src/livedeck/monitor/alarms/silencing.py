@@ -33,7 +33,7 @@ FARTHEST = timedelta(days=366)
 _MAX_MATCHERS = 20
 """Maximum number of matchers of a silence."""
 
-ONLY_BY_KIND = frozenset({API_BLIND, "AUTH_FAILED", "NOTIFY_FAILING", COLLECTOR_SILENT, "OWN_SLOW"})
+ONLY_BY_KIND = frozenset({API_BLIND, "AUTH_FAILED", "RATE_LIMITED", "NOTIFY_FAILING", COLLECTOR_SILENT, "OWN_SLOW"})
 """Kinds that a silence covers only if it names the kind, because only these alarms show that livedeck itself fails."""
 
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from livedeck.client import (
+    STAND_IN,
     ApiError,
     Cause,
     Forbidden,
@@ -40,12 +41,12 @@ CAUSES: Mapping[Culprit, str] = MappingProxyType(
         Culprit.OWN_SLOWNESS: "This machine is too slow for its work.",
         Culprit.COLLECTOR: "The collector gives this deck no data.",
         Culprit.OWN_LINK: "This machine cannot reach the platform.",
-        Culprit.STRANGER: "A portal, login page or gateway stands between this machine and the platform.",
-        Culprit.REFUSAL: "The platform can be reached, but it refuses requests.",
+        Culprit.STRANGER: "Something answers for the platform: a gateway or proxy, a portal, a login page.",
+        Culprit.REFUSAL: "The platform, or a gateway in front of it, refuses requests.",
         Culprit.PLATFORM: "The network works, but the platform does not answer properly.",
         Culprit.LIST: "The platform's event list is incomplete, or this token may no longer list every event.",
         Culprit.STREAM: "The platform delivers no fresh metrics for this event.",
-        Culprit.UNKNOWN: "The platform does not respond, or this machine's network is down.",
+        Culprit.UNKNOWN: "The platform, this machine's network, or something between them.",
     }
 )
 """Cause -> sentence for a diagnosis."""
@@ -63,7 +64,7 @@ _ADVICE: Mapping[Culprit, str] = MappingProxyType(
         Culprit.PLATFORM: "Check the platform's status page; watch the players.",
         Culprit.LIST: "Compare with the platform's web page; new events may be missing here until the list is whole.",
         Culprit.STREAM: "Watch the player itself until metrics are back.",
-        Culprit.UNKNOWN: "Check this machine's network; watch the players.",
+        Culprit.UNKNOWN: "Check this machine's network and the platform's status page; watch the players.",
     }
 )
 
@@ -73,18 +74,17 @@ _ADVICE_OF: Mapping[Sight, str] = MappingProxyType(
         Sight.UNSENT: "Correct the named setting or file.",
         Sight.TOKEN: "Create a new token in the workspace and store it at the source that the alarm names.",
         Sight.REQUEST: "Check base_url and the rights of the token; watch the players.",
+        Sight.CLOSED: "Check base_url and the platform's status page; watch the players.",
+        Sight.GATEWAY: "Check the platform's status page, and any proxy on the way; watch the players.",
     }
 )
 """Failure -> advice that is more exact than the advice of its cause."""
 
-_NO_TIME = "no connection to the platform in time"
-
 _NO_CONNECTION: Mapping[Cause, str] = MappingProxyType(
     {
         "dns": "the platform's host name does not resolve",
-        "refused": "nothing accepts a connection at the platform's address; its server may be down",
-        "tls": "no trusted connection to the platform; its certificate may have changed",
-        "timeout": _NO_TIME,
+        "route": "this machine finds no way to the platform",
+        "tls": "no trusted connection: the certificate at the platform's address, or ca_file and the clock here",
         "proxy": "the proxy does not connect to the platform",
     }
 )
@@ -92,12 +92,13 @@ _NO_CONNECTION: Mapping[Cause, str] = MappingProxyType(
 
 _SHORT: Mapping[Sight, str] = MappingProxyType(
     {
-        Sight.NO_CONNECTION: "no connection",
+        Sight.CLOSED: "connections are refused",
+        Sight.NO_TIME: "no connection in time",
         Sight.SILENCE: "no reply in time",
         Sight.UNDECIDED: "no reply in time",
         Sight.BREAK: "connections break",
         Sight.FOREIGN: "something answers in the platform's place",
-        Sight.PACE: "the platform refuses our pace",
+        Sight.PACE: "our pace is refused (429)",
         Sight.TOKEN: "the platform refuses the token",
         Sight.UNREADABLE: "the replies cannot be read",
         Sight.CACHED: "the replies come from a cache",
@@ -207,14 +208,18 @@ def is_common(failure: Failure) -> bool:
     return failure.sight in _COMMON or (failure.status or 0) >= 500
 
 
-_COMMON = frozenset({Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION, Sight.FAULT})
+_COMMON = frozenset(
+    {Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION, Sight.CLOSED, Sight.NO_TIME, Sight.FAULT}
+)
 
 
 def _unreachable(error: Unreachable) -> Failure:
-    if error.is_connected is False or error.cause in {"dns", "tls", "proxy"}:
-        return Failure(Sight.NO_CONNECTION, reason=_NO_CONNECTION.get(error.cause, ""))
+    if error.cause in _NO_CONNECTION:
+        return Failure(Sight.NO_CONNECTION, reason=_NO_CONNECTION[error.cause])
     if error.cause == "refused":
-        return Failure(Sight.FOREIGN if error.is_connected else Sight.UNDECIDED)
+        return Failure(Sight.FOREIGN if error.is_connected else Sight.CLOSED)
+    if error.is_connected is False:
+        return Failure(Sight.NO_TIME)
     if error.cause == "reset":
         return Failure(Sight.BREAK)
     return Failure(Sight.SILENCE if error.is_connected else Sight.UNDECIDED)
@@ -225,7 +230,7 @@ def _sight_of_status(error: Rejected) -> Sight:
         return Sight.PACE
     if isinstance(error, Redirected) or error.status == _NETWORK_LOGIN:
         return Sight.FOREIGN
-    if error.code is None:  # without the promised body, the reply may come from a proxy
+    if not error.is_documented:
         return Sight.GATEWAY
     if isinstance(error, Unauthorized | Forbidden | PaymentRequired):
         return Sight.TOKEN
@@ -236,10 +241,10 @@ def _blame(cause: Culprit, text: str, short: str, advice: str = "") -> Blame:
     return Blame(cause, text, advice or _ADVICE[cause], short)
 
 
-_BY_STOP = frozenset({Sight.NONE, Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION})
+_BY_STOP = frozenset({Sight.NONE, Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_CONNECTION, Sight.NO_TIME})
 """Failures that a stop of this process explains: after it, connections are dead and the network needs some time."""
 
-_BY_SLOWNESS = frozenset({Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK})
+_BY_SLOWNESS = frozenset({Sight.SILENCE, Sight.UNDECIDED, Sight.BREAK, Sight.NO_TIME})
 """Failures that the slowness of this process explains: replies arrive, but are read too late."""
 
 _STOPPED = {Why.SLEPT: "this machine slept", Why.STOPPED: "livedeck was stopped", Why.OUTRUN: "the rehearsal ran ahead"}
@@ -253,8 +258,7 @@ def _of_own(facts: Facts) -> Blame | None:
         text = f"{_STOPPED[stop.why]} until {stop.until:%H:%M:%S}Z: not known yet {behind}"
         return _blame(Culprit.OWN_STOP, text, _STOPPED[stop.why])
     is_unasked = facts.is_of_event and sight is Sight.NONE and not facts.is_frozen
-    is_late = is_unasked or sight in _BY_SLOWNESS or facts.failure.reason == _NO_TIME
-    if is_late and facts.own.slowness:
+    if (is_unasked or sight in _BY_SLOWNESS) and facts.own.slowness:
         text = f"this machine is {facts.own.slowness.behind:.0f} s behind: not known {behind}"
         return _blame(Culprit.OWN_SLOWNESS, text, "this machine is slow")
     return None
@@ -285,16 +289,18 @@ def _of_pace(facts: Facts) -> Blame:
 _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
     {
         Sight.UNSENT: (Culprit.OWN_LINK, "nothing was sent: {reason}"),
-        Sight.NO_CONNECTION: (Culprit.OWN_LINK, "this machine's network, proxy or certificates: {reason}"),
+        Sight.NO_CONNECTION: (Culprit.OWN_LINK, "no connection: {reason}"),
+        Sight.CLOSED: (
+            Culprit.PLATFORM,
+            "the network works: a host answers at the platform's address, but refuses connections",
+        ),
+        Sight.NO_TIME: (Culprit.UNKNOWN, "no connection to the platform in time: the network, or the platform"),
         Sight.FOREIGN: (Culprit.STRANGER, "something answers in the platform's place (portal, login page, gateway)"),
-        Sight.PACE: (Culprit.REFUSAL, "the platform refuses our pace"),
+        Sight.PACE: (Culprit.REFUSAL, "our pace is refused (429)"),
         Sight.TOKEN: (Culprit.REFUSAL, "the network works: the platform {reason} ({answer})"),
         Sight.REQUEST: (Culprit.REFUSAL, "the network works: the platform answers {answer}"),
         Sight.FAULT: (Culprit.PLATFORM, "the network works: the platform answers {answer}"),
-        Sight.GATEWAY: (
-            Culprit.PLATFORM,
-            "the platform, or a gateway in front of it, answers {status}, not in the platform's error format",
-        ),
+        Sight.GATEWAY: (Culprit.STRANGER, f"{STAND_IN} answers {{status}}, not in the platform's error format"),
         Sight.UNREADABLE: (Culprit.PLATFORM, "the network works: the platform answers, but not as documented"),
         Sight.CACHED: (Culprit.STRANGER, "a cache answers in the platform's place"),
         Sight.SILENCE: (Culprit.PLATFORM, "the platform accepts connections but does not reply"),
@@ -319,7 +325,10 @@ def _of_failure(failure: Failure) -> Blame:
 
 
 def _short(failure: Failure) -> str:
-    return _SHORT.get(failure.sight) or f"the platform answers {_answer(failure)}"
+    if failure.sight is Sight.NO_CONNECTION:
+        return failure.reason.partition(":")[0]
+    by = "something" if failure.sight is Sight.GATEWAY else "the platform"
+    return _SHORT.get(failure.sight) or f"{by} answers {_answer(failure)}"
 
 
 def _answer(failure: Failure) -> str:

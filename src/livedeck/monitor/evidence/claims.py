@@ -22,17 +22,17 @@ class Claim(NamedTuple):
     ends: str
 
 
-_SAMPLES_GOOD = "good samples for the time in the table of alarm kinds"
+_SAMPLES_GOOD = "good samples for its off time"
 
 
 def _of_samples(needs: str) -> Claim:
     """Return the claim of a kind that only received samples raise and clear."""
-    return Claim(f"samples that were received: {needs}", "", _SAMPLES_GOOD)
+    return Claim(f"received samples: {needs}", "", _SAMPLES_GOOD)
 
 
 def _of_rounds(needs: str, ends: str, count: str = "two") -> Claim:
     """Return the claim of a kind that rounds of a probe raise and clear."""
-    return Claim(f"{count} rounds of the probe in a row, from here: {needs}", "", f"two rounds in which {ends}")
+    return Claim(f"{count} rounds in a row, from here: {needs}", "", f"two rounds in which {ends}")
 
 
 CLAIMS: Mapping[str, Claim] = MappingProxyType(
@@ -97,7 +97,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         ),
         "API_BLIND": Claim(
             "no good reply for 30 s of watching, and three tries",
-            "the failure of the last call",
+            "NO REPLY",
             "a good list, and good samples of one event",
         ),
         "AUTH_FAILED": Claim("a list that the platform refused with 401 or 403", "", "a good list"),
@@ -187,12 +187,12 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
 def claims_table() -> str:
     """Return the claims as a Markdown table. Its rows have anchors, to which alert rules link."""
     rows = (
-        f'| <a id="{kind}"></a>{kind} | {claim.needs} | {_quoted(claim.meanwhile)} | {claim.ends} |'
+        f'| <a id="{kind}"></a>{kind} | {claim.needs}{_until_then(claim.meanwhile)} | {claim.ends} |'
         for kind, claim in CLAIMS.items()
     )
-    head = "| Kind | Evidence | Shown until then | Ends with |\n|---|---|---|---|"
+    head = "| Kind | Evidence | Ends with |\n|---|---|---|"
     return "\n".join([head, *rows])
 
 
-def _quoted(words: str) -> str:
-    return f"`{words}`" if words else "-"
+def _until_then(words: str) -> str:
+    return f"; until then `{words}`" if words else ""

@@ -72,11 +72,18 @@ def _observe_unauthorized(case: DeckCase, _thresholds: Thresholds) -> Observatio
 
 
 def _observe_rate_limited(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
+    """Report a refused pace; critical while it leaves the monitor or an event on air without data.
+
+    A silence with another cause is API_BLIND's: whether the pace would be accepted is then unknown.
+    """
     connection = case.connection
-    if not connection.slowed_to and connection.problem is not ConnectionProblem.RATE_LIMITED:
+    is_refused = connection.problem is ConnectionProblem.RATE_LIMITED
+    is_blind = connection.state is ConnectionState.BLIND
+    if not is_refused and (is_blind or not connection.slowed_to):
         return None
     found = blame(Facts(failure=Failure(Sight.PACE), slowed_to=connection.slowed_to, unserved=case.unserved))
-    return Observation(found.text, "a platform that accepts requests", is_escalated=case.unserved > 0, blame=found)
+    is_escalated = is_blind or case.unserved > 0
+    return Observation(found.text, "a platform that accepts requests", is_escalated=is_escalated, blame=found)
 
 
 def _observe_skew(case: DeckCase, thresholds: Thresholds) -> Observation | None:
@@ -336,7 +343,7 @@ DECK_KINDS = (
         severity=Severity.CRITICAL,
         component=Component.NONE,
         detector=DeckDetector(observe=_observe_blind),
-        hidden_by=(),
+        hidden_by=("AUTH_FAILED", "RATE_LIMITED"),
         shared=False,
         explained_by=(),
         diagnosis=diagnosed(Culprit.UNKNOWN, viewers="Unknown: streams may still be running."),
@@ -360,7 +367,7 @@ DECK_KINDS = (
         severity=Severity.WARNING,
         component=Component.NONE,
         detector=DeckDetector(observe=_observe_rate_limited),
-        hidden_by=(API_BLIND,),
+        hidden_by=(),
         shared=False,
         explained_by=(),
         diagnosis=diagnosed(Culprit.REFUSAL, viewers="No effect, but events are polled less often."),

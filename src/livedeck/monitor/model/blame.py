@@ -10,16 +10,19 @@ from livedeck.record import Record
 class Sight(StrEnum):
     """Kind of a failed call, which shows the cause.
 
-    NO_CONNECTION: no connection was made (no name, no route, refused, TLS, proxy). SILENCE: no reply on a new
-    connection. UNDECIDED: no reply on an older connection. BREAK: the connection broke before the reply was complete.
-    FOREIGN: a reply in another form than the platform's, or a redirect. PACE: too many requests. TOKEN: the token was
-    refused, or a payment is due. REQUEST, FAULT: an error 4xx or 5xx in the platform's form. GATEWAY: an error in
-    another form. UNREADABLE: a reply in the platform's form with unreadable content. CACHED: a reply from a cache, made
-    before the request. UNSENT: this machine could not send the request.
+    NO_CONNECTION: no connection was made (no name, no route, TLS, proxy). CLOSED: the other side refused the
+    connection. NO_TIME: no connection was made in time. SILENCE: no reply on a new connection. UNDECIDED: no reply
+    on an older connection. BREAK: the connection broke before the reply was complete. FOREIGN: a reply in another
+    form than the platform's, or a redirect. PACE: too many requests. TOKEN: the token was refused, or a payment is
+    due. REQUEST, FAULT: an error 4xx or 5xx in the platform's form. GATEWAY: an error in another form. UNREADABLE:
+    a reply in the platform's form with unreadable content. CACHED: a reply from a cache, made before the request.
+    UNSENT: this machine could not send the request.
     """
 
     NONE = ""
     NO_CONNECTION = "no connection"
+    CLOSED = "closed"
+    NO_TIME = "no time"
     SILENCE = "silence"
     UNDECIDED = "undecided"
     BREAK = "break"

@@ -466,7 +466,7 @@ class ConnectionStatus(Record):
 
     @property
     def why(self) -> str:
-        """Cause of the state with the last failure in brackets; empty without a failure.
+        """Cause of the state with the last failure in brackets, unless one says both; empty without a failure.
 
         For a refused token, the text is the failure alone, because the failure says where to store another token.
         """
@@ -475,7 +475,9 @@ class ConnectionStatus(Record):
             return reason
         if self.blame.cause is Culprit.OWN_STOP:  # failures from before the stop explain nothing now
             return text
-        return f"{text} ({reason})" if text and reason and reason not in text else text or reason
+        if text in reason:
+            return reason
+        return f"{text} ({reason})" if reason and reason not in text else text
 
     @property
     def measured_skew(self) -> float | None:

@@ -76,6 +76,12 @@ class ChunkReader:
         """Number of bytes that wait for the rest of their chunk's head or of their message."""
         return len(self._buffer) + sum(len(stream.body) for stream in self._streams.values())
 
+    @property
+    def is_within_message(self) -> bool:
+        """Whether a message has arrived in part."""
+        is_within_chunk = bool(self._buffer) or self._current is not None
+        return is_within_chunk or any(stream.received for stream in self._streams.values())
+
     def feed(self, data: bytes) -> Iterator[Message]:
         """Yield the messages that `data` completes. Raises ProtocolError."""
         self._buffer += data

@@ -135,7 +135,7 @@ class _Connection(asyncio.Protocol):
         self.received += len(data)
         self._listener.received += len(data)
         if self._publisher is not None:
-            self._publisher.meter.arrive(now)
+            self._publisher.meter.arrive(now, is_within_message=self._session.is_within_message)
             if (reason := self._listener.publishers.objection(self._publisher)) is not None:
                 self._cut(reason)
         try:

@@ -68,6 +68,11 @@ class Session:
         """Number of bytes that the session holds."""
         return self._reader.buffered + len(self._handshake)
 
+    @property
+    def is_within_message(self) -> bool:
+        """Whether a message has arrived in part: the peer has sent it, and the line still holds the rest."""
+        return self._reader.is_within_message
+
     def feed(self, data: bytes) -> Iterator[Event]:
         """Yield the events in `data`. Raises ProtocolError."""
         self._received += len(data)

@@ -172,7 +172,7 @@ def _instead(model: type[RequestBody], path: str, reason: str) -> str:
         head = f"[[workspace.{name}]]" if is_list else f"[workspace.{name}.NAME]"
         return f'belongs to the workspace: write {head}, and leave out a line workspace = "NAME"'
     if reason == "unknown parameter" and (table := _model_at(model, parent)):
-        return f"{reason}; {there_are(table.model_fields, name)}"
+        return f"{reason}; {there_are(table.sent_names(), name)}"
     if reason == "must be an object" and (table := _model_at(model, path)):
         return f"must be a table of {', '.join(table.model_fields)}"
     if reason == "must be a list" and (table := _model_at(model, parent)) and name in table.model_fields:
@@ -291,7 +291,7 @@ def _step(index: int, row: dict[str, Any], flaws: list[Flaw]) -> Step | None:
     if command is None or wrong:
         return None
     step = check(_step_model(command), row).given()
-    given = {name: row[name] for name in command.arguments.model_fields if name in row}
+    given = {name: row[name] for name in command.arguments.sent_names() if name in row}
     target = step[command.target] if command.target else ""
     return Step(0, command.name, target, check(command.arguments, given), index, when=step.get("when"))
 

@@ -388,7 +388,7 @@ def _interruption(state: EventState, render_time: RenderTime) -> tuple[str, str]
 
     Both are empty while the encoder sends.
     """
-    ingest = state.phase.ingest
+    ingest = events.known_ingest(state, render_time)
     if ingest.state is not IngestState.INTERRUPTED:
         return "", ""
     left = -render_time.server_seconds_since(ingest.window_ends) if ingest.window_ends else 0.0

@@ -294,7 +294,7 @@ def _health_line(state: EventState, render_time: RenderTime, inner: int) -> Line
 
 def interruption(state: EventState, render_time: RenderTime) -> Line:
     """Return the time since the encoder left and the time left of the reconnect window; empty while it is connected."""
-    ingest = state.phase.ingest
+    ingest = events.known_ingest(state, render_time)
     if ingest.state is not IngestState.INTERRUPTED:
         return []
     left = -render_time.server_seconds_since(ingest.window_ends) if ingest.window_ends else 0.0
