@@ -179,9 +179,16 @@ class RoomsScreen(BaseScreen):
     def _paint_panes(self, room: Room | None, snapshot: Snapshot, render_time: RenderTime, reason: str) -> None:
         self.query_one(".panes").display = self._has_panes
         rooms, missing = snapshot.rooms.items, missing_text(snapshot)
+        has_addresses = self.size.width >= ADDRESSES_WIDTH and self.size.height >= ADDRESSES_HEIGHT
 
-        def draw_checks(cells: int, _: int = 0) -> list[Line]:
-            return view.check_lines(room, rooms, snapshot.events, render_time, cells, missing=missing)
+        def draw_checks(cells: int, rows: int) -> list[Line]:
+            lines = view.check_lines(room, rooms, snapshot.events, render_time, cells, missing=missing)
+            if has_addresses:
+                left = rows - len(lines)
+                lines += view.other_check_lines(
+                    room, rooms, snapshot.events, render_time, cells, rows=left, missing=missing
+                )
+            return lines
 
         def draw_rooms(cells: int, lines: int) -> list[Line]:
             return view.all_room_lines(rooms, render_time, cells, lines, reason)
@@ -198,7 +205,6 @@ class RoomsScreen(BaseScreen):
                 empty_text=reason,
             )
 
-        has_addresses = self.size.width >= ADDRESSES_WIDTH and self.size.height >= ADDRESSES_HEIGHT
         self.query_one(".panes").set_class(has_addresses, "-wide")
         addresses, all_rooms = (self.query_one(name, FramedPanel) for name in ("#addresses", "#all-rooms"))
         addresses.display, all_rooms.display = has_addresses, not has_addresses
