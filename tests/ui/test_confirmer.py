@@ -242,13 +242,16 @@ LOST: dict[str, object] = {"kind": "lose", "method": "DELETE"}
 DROPPED: dict[str, object] = {"kind": "drop", "method": "DELETE"}
 FAILED: dict[str, object] = {"kind": "status", "status": 500, "method": "DELETE"}
 REFUSED: dict[str, object] = {"kind": "status", "status": 403, "method": "PUT"}
+UNPROVED = "something that answers for the platform (a gateway or proxy?) failed (500)"
+"""Error of an answer that does not show who sent it."""
+
 VERDICTS: dict[str, tuple[str, dict[str, object], str, Severity]] = {
     "done": ("event.enable", {}, "event enabled: Untitled event", Severity.INFO),
-    "applied": ("event.delete", LOST, "event deleted: Untitled event: the platform failed (500)", Severity.INFO),
+    "applied": ("event.delete", LOST, f"event deleted: Untitled event: {UNPROVED}", Severity.INFO),
     "unknown": (
         "event.delete",
         DROPPED,
-        "unknown whether the event was deleted: Untitled event: the platform failed (500)",
+        f"unknown whether the event was deleted: Untitled event: {UNPROVED}",
         Severity.CRITICAL,
     ),
     "failed": (
