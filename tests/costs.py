@@ -28,7 +28,7 @@ LIMITS: Mapping[str, Limit] = MappingProxyType(
         "calls a key, 10,000 rows to 100": Limit(1.1, "no key goes through all rows"),
         # a key of each screen at 200x60
         "calls a key, events": Limit(98_000, "the large chart of another event"),
-        "calls a key, streams": Limit(133_000, "the large chart of another stream"),
+        "calls a key, streams": Limit(132_000, "the large chart of another stream"),
         "calls a key, alarms": Limit(151_000, "the large chart of another alarm, and its advice"),
         "calls a key, incidents": Limit(75_000, "the thread of another incident, and its chart"),
         "calls a key, chat": Limit(13_400, "a table of messages and the line of the source"),

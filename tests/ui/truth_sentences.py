@@ -203,10 +203,17 @@ def _is_shared(reader: Reader, row: Document, key: str) -> bool:
     return keys.count(row[key]) > 1
 
 
-_KEY_CELL = r"•+(?P<end>\w{4})(?P<shared> shared)?"
+_KEY_CELL = r"•+(?P<end>\w{4})(?P<shared> shared)?(?:  +(?P<changed>changed .*))?"
 
 
-@sentence(rf"room +(?P<status>●? ?\w+) +(?P<owner>\S.*?)  +[✓▲] (?P<target>\S.*?)  +{_KEY_CELL}")
+def _changed_at(reader: Reader, found: _Found) -> None:
+    """Read the last change, beside the key, of a destination."""
+    reader.key = reader.number, found["end"]
+    if found["changed"]:
+        reader.segment(found["changed"], reader.column)
+
+
+@sentence(rf"room +(?P<status>●? ?\w+) +(?P<owner>\S.*?) +[✓▲] (?P<target>\S.*?) +{_KEY_CELL}")
 def relay_at_address(reader: Reader, text: str, found: _Found) -> None:
     def so(room_: Document, row: Document) -> bool:
         return (
@@ -220,14 +227,16 @@ def relay_at_address(reader: Reader, text: str, found: _Found) -> None:
 
     rows = [(room_, row) for room_ in reader.records.all("room") for row in room_["restreams"]]
     reader.says(text, any(so(*pair) for pair in rows), "relay at its address")
+    _changed_at(reader, found)
 
 
 @sentence(
-    rf"{TALLY} +{CLOCK} +(?P<owner>\S.*?)  +(?P<mark>[✓▲○·]) (?P<target>\S.*?)"
-    rf" (?P<status>connected|disconnected|off)  +{_KEY_CELL}"
+    rf"{TALLY} +{CLOCK} +(?P<owner>\S.*?) +(?P<mark>[✓▲○·]) (?P<target>\S.*?)"
+    rf" (?P<status>connected|disconnected|off) +{_KEY_CELL}"
 )
 def event_at_address(reader: Reader, text: str, found: _Found) -> None:
     name = found["owner"]
+    _changed_at(reader, found)
     reader.tally(text, name, found["lamp"], found["tally"])
     reader.clock(text, name, found["clock"])
     reader.says(text, reader.is_destination(name, found["mark"], f"{found['target']} {found['status']}"), "destination")
