@@ -1189,6 +1189,13 @@ def used(reader: Reader, text: str, _: _Found) -> None:
     reader.window(text, reader.selected or "", text)
 
 
+@sentence(r"(?:events +)?(?P<name>\S.*?) +(?P<count>\d+) recordings?  (?P<lengths>[\d:? ]+)")
+def recordings_of_an_event(reader: Reader, text: str, found: _Found) -> None:
+    lengths, videos = found["lengths"].split(), reader.records.all("video")
+    known = all(item == "?" or any(is_duration(item, row["duration"]) for row in videos) for item in lengths)
+    reader.says(text, known and len(lengths) == int(found["count"]), "recordings")
+
+
 @sentence(r"code +(\d{3}-\d{3}-\d{3})|(\d{3}-\d{3}-\d{3})")
 def code(reader: Reader, text: str, found: _Found) -> None:
     reader.says(text, any(row["code"] == (found[1] or found[2]) for row in reader.chosen_rooms), "code")
