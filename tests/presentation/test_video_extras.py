@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from livedeck.client import Annotation, Poster, Shortfall, Subtitle
+from livedeck.client import Annotation, Poster, Recording, Shortfall, Subtitle
 from livedeck.monitor import CachedList, KnownMaterial, Video
 from livedeck.monitor.published.codec import encode_record
 from livedeck.presentation.table import layout, row_line
 from livedeck.presentation.videos import VIDEOS, ListedVideo, missing_extras
 from livedeck.text.segments import StyleRole, plain
-from livedeck.ui.videos.view import PICTURE_SIZES, panel, video_panel
+from livedeck.ui.videos.view import PICTURE_SIZES, event_lines, panel, video_panel
 from presentation.test_events import FRESH, NOW
 
 
@@ -105,6 +105,18 @@ def test_short_lists_leave_their_lines_to_a_long_one() -> None:
     text = " ".join(map(plain, video_panel(many, FRESH, 60, 18)))
     assert all(f"Bar {n}" in text for n in range(8))
     assert "more" not in text
+
+
+def test_events_without_a_recording_are_named_and_an_unread_list_proves_nothing() -> None:
+    one = CachedList((Recording(id="r", duration=3600.0),), as_of=NOW)
+    events = [("Choir", one), ("Council", received()), ("News", CachedList()), ("Town", CachedList(error="away"))]
+    texts = [" ".join(plain(line).split()) for line in event_lines(events, FRESH, 60, 9)]
+    assert texts[0] == "events Council no recording"
+    assert "News not read yet" in texts
+    assert "Town the platform does not respond" in texts
+    assert texts[-1] == "Choir 1 recording 01:00:00"
+    assert [plain(line).split()[-2:] for line in event_lines(events, FRESH, 60, 2)][1] == ["3", "more"]
+    assert event_lines(events, FRESH, 60, 0) == []
 
 
 def test_addresses_that_were_not_received_are_unknown_and_not_missing() -> None:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
 from textual import events
+from textual.pilot import Pilot
 
 from costs import check
 from counting import counted
-from livedeck.cli.screenshots import still_deck
+from livedeck.cli.screenshots import EVENING, LASTING_GROUPS, FixedClock, is_answered, still_deck
+from livedeck.monitor import History
 from livedeck.text.segments import ShadedLine
 from livedeck.ui.app import Deck
 from livedeck.ui.events.screen import EventsScreen
 from livedeck.ui.kit.lines import FramedPanel
-from ui.stage import known
+from livedeck.ui.wallboard.app import Wallboard
+from ui.stage import REGISTRY, known, letters_of
+from ui.test_alarms_screen import open_incidents
 from ui.test_idle import SIZE, Hand, Wire
-from ui.wall_stage import many
+from ui.test_wallboard_app import Feed
+from ui.viewer_stage import probing
+from ui.wall_stage import STILL, evening, many
 
 CIRCUITS = 6
 """Ways from the app to the focus and the screen within which all effects of a key are painted."""
@@ -67,6 +73,18 @@ class Crowd:
         with counted() as count:
             await self.settle()
         return count.total()
+
+    async def calls_of(self, *keys: str) -> float:
+        """Mean calls of these keys, each of which changes the screen; pressed once before, to draw each picture."""
+        for key in keys:
+            before = letters_of(self.deck)
+            await self.press(key)
+            assert letters_of(self.deck) != before, f"{key} changes nothing"
+        waiting = await self.idle_calls()
+        with counted() as count:
+            for key in keys:
+                await self.press(key)
+        return count.total() / len(keys) - waiting
 
     async def calls_of_a_key(self) -> float:
         """Mean calls of a key that moves the cursor, with all that it paints."""
@@ -147,3 +165,76 @@ async def test_of_a_burst_of_keys_only_the_last_one_draws_the_panes(monkeypatch:
         assert selected is not None
         assert ids.index(selected.id) == len(DOWNS)
         check("pictures of the selected event in a burst of keys", sum(panel.id == "selected" for panel in drawn))
+
+
+WIDE = (200, 60)
+"""Terminal in which a key paints the most."""
+
+UP_AND_DOWN = ("down", "up") * 4
+TRACK = ("6", "end", "right_square_bracket", "right_square_bracket")
+PLACES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "events": ((), UP_AND_DOWN),
+    "streams": (("2",), UP_AND_DOWN),
+    "qos": (("down", "3"), ("left", "right") * 4),
+    "chat": ((*["down"] * 5, "4", "enter"), ("up", "down") * 4),
+    "rooms": (("5",), UP_AND_DOWN),
+    "videos": (("6", "down", "up"), UP_AND_DOWN),
+    "posters": (("6", "right_square_bracket", "down", "up"), UP_AND_DOWN),
+    "subtitles": (TRACK, UP_AND_DOWN),
+    "cues": ((*TRACK, "enter"), UP_AND_DOWN),
+    "annotations": ((*TRACK, "right_square_bracket"), UP_AND_DOWN),
+    "materials": ((*TRACK, *["right_square_bracket"] * 2), ("left_square_bracket", "right_square_bracket") * 4),
+    "alarms": (("7",), UP_AND_DOWN),
+    "viewers": ((), UP_AND_DOWN),
+    "help": (("question_mark",), ("a", "backspace") * 4),
+    "incidents": (("7",), UP_AND_DOWN),
+}
+"""Screen -> keys that open it with data, and keys that change it, there and back."""
+
+
+async def arrive(deck: Deck, pilot: Pilot[int], keys: Iterable[str]) -> None:
+    """Press these keys, and wait after each for all that the screen asks for."""
+    for key in keys:
+        await pilot.press(key)
+        await pilot.pause()
+        while not is_answered(deck) or any(worker.group not in LASTING_GROUPS for worker in deck.workers):
+            await pilot.pause()
+
+
+@pytest.mark.parametrize("screen", [*REGISTRY.screens, "help", "incidents"])
+async def test_a_key_of_each_screen(monkeypatch: pytest.MonkeyPatch, screen: str) -> None:
+    keys, moves = PLACES[screen]
+    clock, ticks = Hand(), list[Callable[[], None]]()
+    monkeypatch.setattr(Deck, "set_interval", lambda _deck, _seconds, callback: ticks.append(callback))
+    Wire.came = asyncio.Event()
+    history = await History.open(None, EVENING)
+    async with still_deck(history=history) as deck:
+        deck.driver_class, deck.clock = Wire, clock
+        async with deck.run_test(headless=False, size=WIDE) as pilot:
+            await pilot.pause()
+            await arrive(deck, pilot, keys)
+            if screen == "incidents":
+                await open_incidents(deck, pilot, history, known(deck).alarms)
+            if screen == "viewers":
+                deck.go_to(screen)
+                await probing(deck, pilot)
+            deck.workers.cancel_all()
+            stage = Crowd(deck, clock, ticks[0])
+            await stage.pass_half_seconds(2)
+            check(f"calls a key, {screen}", await stage.calls_of(*moves))
+    await history.close()
+
+
+async def test_a_page_of_the_wall() -> None:
+    Wire.came = asyncio.Event()
+    wall = Wallboard(Feed(many(await evening(), 200)).all(), FixedClock(), STILL, theme="dark")
+    wall.driver_class = Wire
+    async with wall.run_test(headless=False, size=(160, 45)) as pilot:
+        await pilot.pause()
+        with counted() as waiting:
+            await pilot.pause()
+        with counted() as count:
+            for key in ("right", "left") * 2:
+                await pilot.press(key)
+                await pilot.pause()
+        check("calls a page of the wall", count.total() / 4 - waiting.total())

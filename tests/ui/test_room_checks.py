@@ -11,7 +11,14 @@ from livedeck.monitor import CachedList, EventState
 from livedeck.monitor.published.codec import encode_record
 from livedeck.presentation.rooms import RELAYS, Relay, relays_cell, worst_first
 from livedeck.text.segments import plain
-from livedeck.ui.rooms.view import address_lines, all_room_lines, check_lines, freshness_line
+from livedeck.ui.rooms.view import (
+    address_lines,
+    all_room_lines,
+    check_lines,
+    freshness_line,
+    other_check_lines,
+    room_title,
+)
 from presentation.test_events import FRESH, NOW, STALE, state
 
 KEY = Secret("a-key-of-a-relay-1")
@@ -94,6 +101,22 @@ def test_a_profile_names_what_it_lacks_and_who_else_sends_there() -> None:
     assert "▲ Other sends to the same destination as another profile of this room" in double
 
 
+def test_the_other_rooms_are_checked_too_bad_ones_first_and_those_that_do_not_fit_are_counted() -> None:
+    hall, good, bad = room(STUDIO), room(name="Foyer"), room(OTHER.model_copy(update={"url": None}), name="Gallery")
+
+    def texts(rows: int) -> list[str]:
+        return [plain(line) for line in other_check_lines(hall, (hall, good, bad), (), FRESH, 80, rows=rows)]
+
+    whole = texts(12)
+    assert [whole.index(name) for name in ("Gallery", "Foyer")] == [1, 6]
+    assert whole[3] == "▲ Other has no address"
+    assert "Hall" not in whole
+    assert texts(len(whole)) == whole
+    assert texts(len(whole) - 1)[-1] == "▼ 1 more room"
+    assert texts(2) == ["▼ 2 more rooms"]
+    assert texts(0) == []
+
+
 def test_withheld_addresses_and_keys_are_unknown_and_neither_missing_nor_sound() -> None:
     words = checks(sent(STUDIO), sent(OTHER))
     assert "? addresses and keys are neither recorded nor sent" in words
@@ -150,6 +173,20 @@ def test_the_pane_of_addresses_names_the_rooms_and_the_events_that_send_there() 
     assert choir.endswith(f"Choir ✓ Out connected {KEY} shared")
     assert "ON AIR" in choir
     assert KEY.reveal() not in hall + choir
+
+
+def test_the_pane_of_addresses_has_the_last_change_of_a_profile_and_of_a_destination() -> None:
+    dated = STUDIO.model_copy(update={"created_at": NOW})
+    lines = address_lines([room(dated)], [on_air(updated_at=NOW.isoformat())], FRESH, 130, 8)
+    assert [plain(line).endswith(f"changed {NOW:%d %b %H:%M}") for line in lines] == [False, True, True]
+    narrow = address_lines([room(dated)], [], FRESH, 96, 8)
+    assert not any("changed" in plain(line) for line in narrow), "a part of a date says less than none"
+
+
+def test_code_and_address_of_a_room_are_in_its_title_only_if_no_pane_has_them() -> None:
+    hall = room(STUDIO, code="123-456-789")
+    for has_facts in (True, False):
+        assert ("123-456-789" in plain(room_title(hall, None, FRESH, 120, has_facts=has_facts)[0])) is has_facts
 
 
 def test_an_event_that_sends_elsewhere_is_not_at_the_address_and_one_that_may_is_said() -> None:

@@ -51,9 +51,10 @@ async def test_zero_rooms_and_unknown_rooms_do_not_look_alike() -> None:
 async def test_each_pane_says_why_it_has_no_rooms() -> None:
     async with running((160, 50), "5") as (deck, pilot):
         await show(deck, pilot, lists={ROOM_LIST: CachedList()})
-        for name in ("#all-rooms", "#addresses"):
-            lines = deck.screen.query_one(name, FramedPanel).draw(70, 8)
-            assert "waiting for the platform" in " ".join(map(plain, lines))
+        panes = {name: deck.screen.query_one(name, FramedPanel) for name in ("#all-rooms", "#addresses")}
+        for pane in panes.values():
+            assert "waiting for the platform" in " ".join(map(plain, pane.draw(70, 8)))
+        assert [name for name, pane in panes.items() if pane.display] == ["#addresses"], "it lists every profile, too"
 
 
 async def test_the_table_of_profiles_is_as_high_for_each_room() -> None:

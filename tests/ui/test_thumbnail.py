@@ -66,7 +66,7 @@ def test_a_picture_of_any_size_takes_the_same_cells(size: tuple[int, int], how: 
 )
 def test_what_platforms_serve_is_drawn_in_its_colours(kind: str, mode: str) -> None:
     for strip in decoded(written_as(kind, mode)).strips:
-        left, right = (segment.style for segment in ([*strip][2], [*strip][-3]))
+        left, right = (segment.style for segment in [*strip][:: len([*strip]) - 1])
         assert left
         assert right
         (red, _, blue), (other_red, _, other_blue) = (
@@ -222,7 +222,7 @@ async def test_unpacking_a_picture_does_not_block_the_loop() -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         thumbnail = app.query_one(Thumbnail)
         thumbnail.show(serving(content), POSTER)
-        while not thumbnail.display:
+        while thumbnail.picture is None:
             turns[0] += 1
             await asyncio.sleep(0)
         await pilot.pause()
@@ -259,3 +259,30 @@ async def test_pixels_follow_what_writes_their_cells_and_nothing_else_and_are_go
         thumbnail.show(serving(content), None)
         await pilot.pause()
         assert app.over[-1][2] == ERASE_KITTY
+
+
+async def test_the_place_of_a_picture_has_its_size_before_the_picture_is_there_and_says_if_it_is_unreadable() -> None:
+    """A new size lays the screen out again, which costs more than the key that moves the cursor."""
+    answer = asyncio.Event()
+
+    async def content(*_: Any) -> bytes:
+        await answer.wait()
+        return b"no picture"
+
+    app = Gallery()
+    async with app.run_test(size=(100, 30)) as pilot:
+        thumbnail, api = app.query_one(Thumbnail), serving(content)
+        thumbnail.show(api, None, is_known=False)
+        assert thumbnail.styles.display == "none", "no poster is known yet"
+        thumbnail.show(api, POSTER)
+        await pilot.pause()
+        assert (thumbnail.display, thumbnail.picture, thumbnail.size.width) == (True, None, 24)
+        thumbnail.show(api, None, is_known=False)
+        assert thumbnail.display, "the next poster is not known yet"
+        thumbnail.show(api, POSTER)
+        answer.set()
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "Picture not readable" in "".join(thumbnail.render_line(y).text for y in range(7))
+        thumbnail.show(api, None)
+        assert not thumbnail.display

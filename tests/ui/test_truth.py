@@ -140,7 +140,7 @@ async def test_a_fact_of_another_event_or_room_is_found() -> None:
             ("5", f"{'id':<9}{room['id']}", f"{'id':<9}{other_room['id']}"),
             ("5", f"✓ {len(room['restreams'])} of 15", f"✓ {len(other_room['restreams'])} of 15"),
             ("5", f"{'created':<9}{_day(room)}Z", f"{'created':<9}{_day(other_room)}Z"),
-            ("5", "key ••••1f83  changed 09 Nov", "key ••••1f83  changed 17 Nov"),
+            ("5", "••••1f83         changed 09 Nov", "••••1f83         changed 17 Nov"),
             ("5", "Council channel                  ••••1f83", "Council channel                  ••••550c"),
             ("5", "✓ Video share connected ", "▲ Video share disconnected "),
             ("5", "2 relay profiles, 6 destinations", "2 relay profiles, 5 destinations"),

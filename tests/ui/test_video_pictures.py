@@ -43,7 +43,7 @@ async def pictured(stage: Stage) -> None:
 
 async def hung(stage: Stage, *, there: bool) -> None:
     """The thumbnail is there, or in a theme without colours it is gone."""
-    await stage.until(lambda: stage.deck.screen.query_one(Thumbnail).display is there)
+    await stage.until(lambda: (stage.deck.screen.query_one(Thumbnail).picture is not None) is there)
     await stage.settle()
 
 

@@ -676,10 +676,11 @@ class Reader:
             for chunk in chunks:
                 self.segment(chunk, offset)
             return
-        if self.records.named(text) and "…" not in text:
+        if offset <= 1 and any(row["name"] == text for row in self.records.all("room")):
+            self.room = text  # heading of the checks of another room
+        elif self.records.named(text) and "…" not in text:
             self.pane = text if "╭" in self.rows[self.number] and offset else self.pane
-            return
-        if re.search(r"\d", text) or re.search(_STATES, text):
+        elif re.search(r"\d", text) or re.search(_STATES, text):
             self.sheet.unread[shape(text)] += 1
 
 

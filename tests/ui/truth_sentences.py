@@ -203,10 +203,17 @@ def _is_shared(reader: Reader, row: Document, key: str) -> bool:
     return keys.count(row[key]) > 1
 
 
-_KEY_CELL = r"•+(?P<end>\w{4})(?P<shared> shared)?"
+_KEY_CELL = r"•+(?P<end>\w{4})(?P<shared> shared)?(?:  +(?P<changed>changed .*))?"
 
 
-@sentence(rf"room +(?P<status>●? ?\w+) +(?P<owner>\S.*?)  +[✓▲] (?P<target>\S.*?)  +{_KEY_CELL}")
+def _changed_at(reader: Reader, found: _Found) -> None:
+    """Read the last change, beside the key, of a destination."""
+    reader.key = reader.number, found["end"]
+    if found["changed"]:
+        reader.segment(found["changed"], reader.column)
+
+
+@sentence(rf"room +(?P<status>●? ?\w+) +(?P<owner>\S.*?) +[✓▲] (?P<target>\S.*?) +{_KEY_CELL}")
 def relay_at_address(reader: Reader, text: str, found: _Found) -> None:
     def so(room_: Document, row: Document) -> bool:
         return (
@@ -220,14 +227,16 @@ def relay_at_address(reader: Reader, text: str, found: _Found) -> None:
 
     rows = [(room_, row) for room_ in reader.records.all("room") for row in room_["restreams"]]
     reader.says(text, any(so(*pair) for pair in rows), "relay at its address")
+    _changed_at(reader, found)
 
 
 @sentence(
-    rf"{TALLY} +{CLOCK} +(?P<owner>\S.*?)  +(?P<mark>[✓▲○·]) (?P<target>\S.*?)"
-    rf" (?P<status>connected|disconnected|off)  +{_KEY_CELL}"
+    rf"{TALLY} +{CLOCK} +(?P<owner>\S.*?) +(?P<mark>[✓▲○·]) (?P<target>\S.*?)"
+    rf" (?P<status>connected|disconnected|off) +{_KEY_CELL}"
 )
 def event_at_address(reader: Reader, text: str, found: _Found) -> None:
     name = found["owner"]
+    _changed_at(reader, found)
     reader.tally(text, name, found["lamp"], found["tally"])
     reader.clock(text, name, found["clock"])
     reader.says(text, reader.is_destination(name, found["mark"], f"{found['target']} {found['status']}"), "destination")
@@ -1180,6 +1189,13 @@ def used(reader: Reader, text: str, _: _Found) -> None:
     reader.window(text, reader.selected or "", text)
 
 
+@sentence(r"(?:events +)?(?P<name>\S.*?) +(?P<count>\d+) recordings?  (?P<lengths>[\d:? ]+)")
+def recordings_of_an_event(reader: Reader, text: str, found: _Found) -> None:
+    lengths, videos = found["lengths"].split(), reader.records.all("video")
+    known = all(item == "?" or any(is_duration(item, row["duration"]) for row in videos) for item in lengths)
+    reader.says(text, known and len(lengths) == int(found["count"]), "recordings")
+
+
 @sentence(r"code +(\d{3}-\d{3}-\d{3})|(\d{3}-\d{3}-\d{3})")
 def code(reader: Reader, text: str, found: _Found) -> None:
     reader.says(text, any(row["code"] == (found[1] or found[2]) for row in reader.chosen_rooms), "code")
@@ -1190,13 +1206,16 @@ def code(reader: Reader, text: str, found: _Found) -> None:
     r"(?:, (?P<length>\d\d:\d\d:\d\d))?"
 )
 def dated(reader: Reader, text: str, found: _Found) -> None:
-    """Compare a date with its record: of the selected room or video, or of the profile whose key is in the row."""
+    """Compare a date with its record: of the selected room or video, or of the destination whose key is in the row."""
     videos = [row for row in reader.records.all("video") if is_short_for(reader.video or "", row["title"])]
     profiles = [row for room_ in reader.records.all("room") for row in room_["restreams"]]
+    restreams = [row for event in reader.records.all("event") for row in event["restreams"]]
     end = reader.key[1] if reader.key[0] == reader.number else ""
     rows = {
         "created": reader.chosen_rooms,
-        "changed": [row for row in profiles if end and row["stream_key"].endswith(end)],
+        "changed": [
+            row for row in (*profiles, *restreams) if end and row.get("stream_key", row.get("key")).endswith(end)
+        ],
         "recorded": videos,
     }.get(found["label"] or "", [*reader.records.all("room"), *reader.records.all("video"), *profiles])
     times = {when(row[name]) for row in rows for name in ("created_at", "updated_at") if row.get(name)}

@@ -5,7 +5,7 @@ The module uses no library, because an adapter to one would be as long: decision
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from livedeck.presentation.scale import DOTS, Scale
 
@@ -16,7 +16,8 @@ HORIZONTAL = "⣀⠤⠒⠉"
 
 VERTICAL = "⡇"
 
-_NO_DOTS = 0x2800
+_CELLS = BLANK + "".join(map(chr, range(0x2801, 0x2900)))
+"""Text of a cell, by the bits of its dots."""
 
 _BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
 """Bit of each dot in a braille character, by column and height from below (Unicode, "Braille Patterns")."""
@@ -30,17 +31,16 @@ def draw_curve(values: Sequence[float | None], scale: Scale) -> list[str]:
     """
     cells = len(values) // 2
     bits = [[0] * cells for _ in range(scale.rows)]
-    for column, dot in _dots(values[: 2 * cells], scale):
-        bits[scale.rows - 1 - dot // DOTS][column // 2] |= _BITS[column % 2][dot % DOTS]
-    return ["".join(chr(_NO_DOTS + cell) if cell else BLANK for cell in row) for row in bits]
-
-
-def _dots(values: Sequence[float | None], scale: Scale) -> Iterator[tuple[int, int]]:
-    """Yield column and height, counted in dots, of every dot of the curve."""
     before: int | None = None
-    for column, value in enumerate(values):
+    for column, value in enumerate(values[: 2 * cells]):
         dot = None if value is None else scale.dot(value)
         if dot is not None:
-            start = dot if before is None or before == dot else before + (1 if before < dot else -1)
-            yield from ((column, height) for height in range(min(start, dot), max(start, dot) + 1))
+            lowest = highest = dot
+            if before is not None and before < dot:
+                lowest = before + 1
+            elif before is not None and before > dot:
+                highest = before - 1
+            for height in range(lowest, highest + 1):  # no call in here: a chart has 10,000 dots
+                bits[scale.rows - 1 - height // DOTS][column // 2] |= _BITS[column % 2][height % DOTS]
         before = dot
+    return ["".join([_CELLS[cell] for cell in row]) for row in bits]

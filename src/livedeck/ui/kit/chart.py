@@ -185,13 +185,13 @@ class _Panel:
         run, before = "", _Look(StyleRole.TEXT, 100, None, None)
         for (glyph, ink, strength), level, fault in zip(self._drawn[row], self._levels, self._faults, strict=True):
             under = area if level >= half_full else None
-            look = _Look(ink, strength, under, fault)
+            look = ink, strength, under, fault
             if run and (look == before or (glyph == BLANK and look[2:] == before[2:])):
                 run += glyph
                 continue
             if run:
                 line.append((run, before.shade(depth)))
-            run, before = glyph, look
+            run, before = glyph, _Look(*look)
         return [*line, (run, before.shade(depth))]
 
 

@@ -13,13 +13,12 @@ from io import BytesIO
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from rich.color import Color
 from rich.segment import Segment
-from rich.style import Style
 from textual.strip import Strip
 
 from livedeck.record import Record
 from livedeck.text.segments import Pixels, ShadedLine, merge_neighbours
+from livedeck.ui.kit import themes
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -141,14 +140,8 @@ def iterm2_small(jpeg: bytes, frame: Frame) -> str:
 
 def _half_blocks(data: bytes, frame: Frame) -> Iterator[Strip]:
     """Yield strips with two pixels in each cell. The upper pixel is the letter, the lower one the background."""
-
-    def colour(x: int, y: int) -> Color:
-        start = (y * frame.columns + x) * 3
-        return Color.from_rgb(*data[start : start + 3])
-
-    for row in range(frame.rows):
-        styles = [Style(color=colour(x, 2 * row), bgcolor=colour(x, 2 * row + 1)) for x in range(frame.columns)]
-        yield Strip([Segment("▀", style) for style in styles], frame.columns)
+    for row in pixel_rows(data, frame.columns, frame.rows):
+        yield Strip([Segment(text, themes.style("", pixels)) for text, pixels in row], frame.columns)
 
 
 def _png(image: Image) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from textual.containers import Container, Horizontal
+from textual.containers import Horizontal
 from textual.widget import Widget
 
 from livedeck.client import RelayProfile, Room
@@ -47,7 +47,7 @@ PANES_WIDTH, PANES_HEIGHT = 100, 34
 """Minimum width and height of a screen with checks of the room and the profiles of all rooms."""
 
 ADDRESSES_WIDTH, ADDRESSES_HEIGHT = 160, 50
-"""Minimum width and height of a screen with the addresses, and the events set to send there, too."""
+"""Minimum width and height of a screen with the addresses of all rooms, and the events set to send there."""
 
 PANES: dict[str, TableSchema[Any]] = {"rooms": ROOMS, "relays": RELAYS}
 
@@ -74,9 +74,8 @@ class RoomsScreen(BaseScreen):
         yield Table(RELAYS, id="relays")
         yield LinesWidget(id="key")
         with Horizontal(classes="panes"):
-            with Container(id="profiles"):
-                yield FramedPanel(id="checks")
-                yield FramedPanel(id="all-rooms")
+            yield FramedPanel(id="checks")
+            yield FramedPanel(id="all-rooms")
             yield FramedPanel(id="addresses")
 
     def on_mount(self) -> None:
@@ -171,16 +170,25 @@ class RoomsScreen(BaseScreen):
             self._relays_of, self._selections["relays"] = room.id, RowSelection()
         filters += self._fill("relays", rooms, render_time, view.no_profiles_text(room))
         self.query_one("#filter", LinesWidget).show(filters)
-        self.query_one("#room", LinesWidget).show(view.room_title(room, self._waiting_edit(room), render_time, cells))
+        edit, has_facts = self._waiting_edit(room), not self._has_panes
+        title = view.room_title(room, edit, render_time, cells, has_facts=has_facts)
+        self.query_one("#room", LinesWidget).show(title)
         self._paint_key(cells)
         self._paint_panes(room, snapshot, render_time, reason)
 
     def _paint_panes(self, room: Room | None, snapshot: Snapshot, render_time: RenderTime, reason: str) -> None:
         self.query_one(".panes").display = self._has_panes
         rooms, missing = snapshot.rooms.items, missing_text(snapshot)
+        has_addresses = self.size.width >= ADDRESSES_WIDTH and self.size.height >= ADDRESSES_HEIGHT
 
-        def draw_checks(cells: int, _: int = 0) -> list[Line]:
-            return view.check_lines(room, rooms, snapshot.events, render_time, cells, missing=missing)
+        def draw_checks(cells: int, rows: int) -> list[Line]:
+            lines = view.check_lines(room, rooms, snapshot.events, render_time, cells, missing=missing)
+            if has_addresses:
+                left = rows - len(lines)
+                lines += view.other_check_lines(
+                    room, rooms, snapshot.events, render_time, cells, rows=left, missing=missing
+                )
+            return lines
 
         def draw_rooms(cells: int, lines: int) -> list[Line]:
             return view.all_room_lines(rooms, render_time, cells, lines, reason)
@@ -197,13 +205,12 @@ class RoomsScreen(BaseScreen):
                 empty_text=reason,
             )
 
-        has_addresses = self.size.width >= ADDRESSES_WIDTH and self.size.height >= ADDRESSES_HEIGHT
-        self.query_one("#profiles").set_class(has_addresses, "-stacked")
-        addresses = self.query_one("#addresses", FramedPanel)
-        addresses.display = has_addresses
+        self.query_one(".panes").set_class(has_addresses, "-wide")
+        addresses, all_rooms = (self.query_one(name, FramedPanel) for name in ("#addresses", "#all-rooms"))
+        addresses.display, all_rooms.display = has_addresses, not has_addresses
         title = f"Relays of {display_name(room)}" if room else "Relays"
         self.query_one("#checks", FramedPanel).show(title, "", draw_checks)
-        self.query_one("#all-rooms", FramedPanel).show("All rooms", "", draw_rooms)
+        all_rooms.show("All rooms", "", draw_rooms)
         addresses.show("Addresses, and what is set to send there", "", draw_addresses)
 
     @property

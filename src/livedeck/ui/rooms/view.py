@@ -28,7 +28,7 @@ from livedeck.presentation.rooms import (
     worst_first,
 )
 from livedeck.text import addresses
-from livedeck.text.segments import Group, Line, StyleRole, clip, fit, justify, labelled, wrap
+from livedeck.text.segments import Group, Line, StyleRole, cell_len, clip, fit, justify, labelled, wrap
 from livedeck.text.values import UNKNOWN, age, counted, safe
 
 REVEALED = 10.0
@@ -87,8 +87,13 @@ def no_profiles_text(room: Room | None) -> str:
     return "this room was created without relay profiles, and none can be added"
 
 
-def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderTime, cells: int) -> list[Line]:
-    """Return a line with the room, and a note about its waiting edit or else about the limits of relays."""
+def room_title(
+    room: Room | None, edit: WaitingEdit | None, render_time: RenderTime, cells: int, *, has_facts: bool
+) -> list[Line]:
+    """Return a line with the room, and a note about its waiting edit or else about the limits of relays.
+
+    `has_facts`: False if a pane has the room's code and address.
+    """
     if room is None:
         return []
     left: list[Group] = [
@@ -104,7 +109,8 @@ def room_title(room: Room | None, edit: WaitingEdit | None, render_time: RenderT
     if edit:
         note = f"▲ the edit of {edit.name} has waited since {edit.since:%H:%M:%S}Z; {edit.key} applies it"
         role = StyleRole.WARNING
-    return [justify(left, right, cells), *([(" ", StyleRole.TEXT), *line] for line in wrap(note, role, cells - 2))]
+    head = justify(left, right if has_facts else [], cells)
+    return [head, *([(" ", StyleRole.TEXT), *line] for line in wrap(note, role, cells - 2))]
 
 
 def check_lines(
@@ -123,10 +129,7 @@ def check_lines(
     """
     if room is None:
         return [[("no room selected", StyleRole.DIM)]]
-    checks = [
-        ([(mark, StyleRole.STALE if render_time.stale else role)], text)
-        for (mark, role), text in _checks(room, rooms, states, missing)
-    ]
+    checks = (*_checks(room, rooms, states, missing), (_OPEN, "running relays: the platform does not report them"))
     facts = (
         ("join at", addresses.show(room.link)),
         ("code", safe(room.code or UNKNOWN, 20)),
@@ -135,26 +138,58 @@ def check_lines(
         ("id", safe(room.id, 40)),
     )
     return [
-        *(
-            [*(sign if not row else [(" ", StyleRole.TEXT)]), (" ", StyleRole.TEXT), *line]
-            for sign, text in checks
-            for row, line in enumerate(wrap(text, StyleRole.TEXT, cells - 2))
-        ),
+        *_signed_lines(checks, render_time, cells),
         [],
         *(clip(labelled(label, [(text, StyleRole.DIM)], LABEL_CELLS), cells) for label, text in facts),
     ]
 
 
+def other_check_lines(
+    room: Room | None,
+    rooms: Sequence[Room],
+    states: Iterable[EventState],
+    render_time: RenderTime,
+    cells: int,
+    *,
+    rows: int,
+    missing: str = "",
+) -> list[Line]:
+    """Return the checks of the rooms beside `room` in at most `rows` lines, rooms with a fault first.
+
+    The last line counts the rooms that do not fit. `missing`: as in `check_lines`.
+    """
+    lines: list[Line] = []
+    others = [other for other in worst_first(rooms) if room is None or other.id != room.id]
+    for index, other in enumerate(others):
+        checks = _signed_lines(_checks(other, rooms, states, missing), render_time, cells)
+        head: Line = [(display_name(other), StyleRole.STALE if render_time.stale else StyleRole.STRONG)]
+        is_last = index == len(others) - 1
+        if len(lines) + 2 + len(checks) + (not is_last) > rows:
+            left = f"▼ {counted(len(others) - index, 'more room')}"
+            return [*lines, [(left, StyleRole.DIM)]] if len(lines) < rows else lines
+        lines += [[], head, *checks]
+    return lines
+
+
 LABEL_CELLS = 10
+
+_Check = tuple[tuple[str, StyleRole], str]
+"""Sign and words of a check."""
+
+
+def _signed_lines(checks: Iterable[_Check], render_time: RenderTime, cells: int) -> list[Line]:
+    return [
+        [(mark if not row else " ", StyleRole.STALE if render_time.stale else role), (" ", StyleRole.TEXT), *line]
+        for (mark, role), text in checks
+        for row, line in enumerate(wrap(text, StyleRole.TEXT, cells - 2))
+    ]
+
 
 _GOOD, _BAD = ("✓", StyleRole.OK), ("▲", StyleRole.WARNING)
 _NOTE, _OPEN = ("·", StyleRole.DIM), ("?", StyleRole.DIM)
 
 
-def _checks(
-    room: Room, rooms: Sequence[Room], states: Iterable[EventState], missing: str
-) -> Iterator[tuple[tuple[str, StyleRole], str]]:
-    """Yield the sign and the words of each check of a room."""
+def _checks(room: Room, rooms: Sequence[Room], states: Iterable[EventState], missing: str) -> Iterator[_Check]:
     profiles = relay_profiles(room)
     if room.restreams is None:
         yield _OPEN, "the platform did not send the profiles of this room"
@@ -162,12 +197,11 @@ def _checks(
         yield _NOTE, "no relay profile: this room cannot send to another platform"
     else:
         yield from _profile_checks(room, profiles, rooms, states, missing)
-    yield _OPEN, "running relays: the platform does not report them"
 
 
 def _profile_checks(
     room: Room, profiles: Sequence[RelayProfile], rooms: Sequence[Room], states: Iterable[EventState], missing: str
-) -> Iterator[tuple[tuple[str, StyleRole], str]]:
+) -> Iterator[_Check]:
     count = f"{len(profiles)} of {MAX_RELAYS} relay profiles"
     if len(profiles) > MAX_RUNNING:
         yield _NOTE, f"{count}; at most {MAX_RUNNING} can run at once"
@@ -192,7 +226,7 @@ def _profile_checks(
 
 def _event_checks(
     profiles: Sequence[RelayProfile], states: Iterable[EventState], missing: str | None
-) -> Iterator[tuple[tuple[str, StyleRole], str]]:
+) -> Iterator[_Check]:
     """Yield the checks of events on air that may send to the same destinations.
 
     `missing`: events that `states` lacks, in words; None if a destination of the profiles is unknown.
@@ -299,6 +333,9 @@ def address_lines(
         (address, here) for address, here in by_address.items() if address and isinstance(here[0][0], RelayProfile)
     ]  # profiles are first
     counts = Counter(filter(None, (destination(target) for target, _ in users)))
+    widest = max((cell_len(_owner_name(owner)) for _, here in groups for _, owner in here), default=0)
+    free = cells - KIND_CELLS - WHEN_CELLS - TARGET_CELLS - KEY_CELLS - 2
+    name_cells, has_change = min(widest, max(0, free)), free - widest >= CHANGED_CELLS
     lines: list[Line] = [line for doubt in doubts for line in wrap(f"{UNKNOWN} {doubt}", StyleRole.DIM, cells) if doubt]
     total = len(lines) + sum(len(here) + 2 for _, here in groups) - (0 if lines or not groups else 1)
     for address, here in groups:
@@ -307,50 +344,66 @@ def address_lines(
         profiles = sum(isinstance(target, RelayProfile) for target, _ in here)
         words = f"  {counted(profiles, 'relay profile')}, {counted(len(here) - profiles, 'destination')} of events"
         lines += [*([[]] if lines else []), [(addresses.show(address), StyleRole.HEAD), (words, StyleRole.DIM)]]
-        lines += [_user_line(user, counts, render_time, cells, selected) for user in here[: max(0, rows - len(lines))]]
+        fitting = here[: max(0, rows - len(lines))]
+        lines += [
+            _user_line(user, counts, render_time, name_cells, selected=selected, has_change=has_change)
+            for user in fitting
+        ]
     if total > rows:
         return [*lines[: rows - 1], [(f"▼ {total - rows + 1} more lines", StyleRole.DIM)]]
     return lines if groups else [*lines, [("no relay profile with a known address", StyleRole.DIM)]]
 
 
 def _user_line(
-    user: _User, counts: Counter[tuple[str, str]], render_time: RenderTime, cells: int, selected: Room | None
+    user: _User,
+    counts: Counter[tuple[str, str]],
+    render_time: RenderTime,
+    name_cells: int,
+    *,
+    selected: Room | None,
+    has_change: bool,
 ) -> Line:
-    """Return a line: kind, time or status, owner, sign, name and status of the target, and the end of its key.
+    """Return a line: kind, time or status, owner, sign, name and status of the target, end of its key, last change.
 
-    `counts`: number of users of each destination.
+    `counts`: number of users of each destination. `name_cells`: width of the owner's name. `has_change`: False if the
+    last change does not fit.
     """
     target, owner = user
     name_role = StyleRole.TEXT
     if isinstance(target, RelayProfile):
         assert isinstance(owner, Room)
         kind: Line = [(" room", StyleRole.DIM)]
-        when, name, key = room_status(owner, render_time), display_name(owner), key_text(target)
+        when, key = room_status(owner, render_time), key_text(target)
         glyph, role = profile_mark(target, render_time, is_double=target in doubled(owner))
         status = f"no {', no '.join(gaps(target))}" if gaps(target) else ""
         name_role = StyleRole.STRONG if selected and owner.id == selected.id else name_role
     else:
         assert isinstance(owner, EventState)
         kind, when = events.tally(owner, render_time), events.clock_cell(owner, render_time)
-        name, key = events.name(owner), str(target.key or UNKNOWN)
+        key = str(target.key or UNKNOWN)
         glyph, role = streams.destination_mark(owner, target, render_time)
         status = safe(target.status or UNKNOWN, 20)
     place = destination(target)
     shared = " shared" if place and counts[place] > 1 else ""
     name_role = StyleRole.STALE if render_time.stale else name_role
-    name_cells = max(0, cells - KIND_CELLS - WHEN_CELLS - TARGET_CELLS - KEY_CELLS - 2)
+    changed = (target.updated_at or target.created_at) if has_change else None
     return [
         *fit(kind, KIND_CELLS),
         *fit(when, WHEN_CELLS),
-        *fit([(name, name_role)], name_cells, ellipsis=True),
+        *fit([(_owner_name(owner), name_role)], name_cells, ellipsis=True),
         (" ", StyleRole.TEXT),
         *fit([(f"{glyph} {safe(target.name or UNKNOWN)} {status}", role)], TARGET_CELLS, ellipsis=True),
         (" ", StyleRole.TEXT),
         *fit([(f"{key}{shared}", StyleRole.DIM)], KEY_CELLS),
+        (f"  changed {changed:%d %b %H:%M}" if changed else "", StyleRole.DIM),
     ]
 
 
-KIND_CELLS, WHEN_CELLS, TARGET_CELLS, KEY_CELLS = 11, 13, 34, 15
+def _owner_name(owner: Room | EventState) -> str:
+    return display_name(owner) if isinstance(owner, Room) else events.name(owner)
+
+
+KIND_CELLS, WHEN_CELLS, TARGET_CELLS, KEY_CELLS, CHANGED_CELLS = 11, 13, 34, 15, len("  changed 09 Nov 14:44")
 """Widths of columns in `address_lines`."""
 
 

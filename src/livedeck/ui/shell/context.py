@@ -534,7 +534,10 @@ class ActionRegistry:
     def groups(self) -> list[tuple[str, list[Action]]]:
         """Return the headings of the help in order, each with its actions."""
         groups = sorted((TABS, *(group for feature in self.features for group in feature.help)), key=lambda g: g.order)
-        return [(group.title, [action for action in self.actions if action.group == group.name]) for group in groups]
+        members: dict[str, list[Action]] = {}
+        for action in self.actions:
+            members.setdefault(action.group, []).append(action)
+        return [(group.title, members.get(group.name, [])) for group in groups]
 
     def keys_of(self, action: Action) -> tuple[str, ...]:
         """Return the action's keys in force: the keys in the settings, or else its own keys."""

@@ -226,9 +226,9 @@ class PictureScreen(VideoTab):
         self.query_one(Thumbnail).draw_by(self.ctx.graphics, self.ctx.cell_pixels, self.ctx.child_variables)
         self.app.theme_changed_signal.subscribe(self, lambda _: self.refresh_all())  # plain themes have no thumbnails
 
-    def show_poster(self, poster: Poster | None) -> None:
-        """Show the picture of a poster; None shows no picture."""
-        self.query_one(Thumbnail).show(self.ctx.api, poster)
+    def show_poster(self, poster: Poster | None, *, is_known: bool = True) -> None:
+        """Show the picture of a poster; None shows no picture. `is_known`: False if it has not been received yet."""
+        self.query_one(Thumbnail).show(self.ctx.api, poster, is_known=is_known)
 
 
 EMPTY_LINES = 3
@@ -255,7 +255,8 @@ class VideosScreen(PictureScreen):
         super().paint(snapshot, render_time)
         row = find_row(self.SCHEMA, self.rows(), self._row.key)
         posters = row.posters.items if row else ()
-        self.show_poster(next((poster for poster in posters if poster.active), None))
+        shown = next((poster for poster in posters if poster.active), None)
+        self.show_poster(shown, is_known=row is None or row.posters.as_of is not None)
         filtered, _ = self.filtered_rows(snapshot, render_time)
         lines, most = len(filtered.rows) + HEAD_LINES, max(EMPTY_LINES, self.size.height // MAX_SHARE)
         is_short = HEAD_LINES < lines <= most  # then the panel takes the rest of the height
@@ -263,8 +264,11 @@ class VideosScreen(PictureScreen):
         self.query_one(".beside").styles.height = "1fr" if is_short else picture_size(self.size)[1] + 1
 
     def panel_lines(self, render_time: RenderTime, width: int) -> Sequence[ShadedLine]:
-        row = find_row(self.SCHEMA, self.rows(), self._row.key)
-        return view.video_panel(row, render_time, width, self.query_one(ExtraPanel).size.height)
+        row, height = find_row(self.SCHEMA, self.rows(), self._row.key), self.query_one(ExtraPanel).size.height
+        lines, displayed = view.video_panel(row, render_time, width, height), self.ctx.displayed()
+        snapshot, selected = displayed[0] if displayed else None, self.ctx.selected_event()
+        events = self.selection.events(snapshot, selected) if snapshot else ()
+        return [*lines, *view.event_lines(events, render_time, width, height - len(lines))]
 
     def rows(self) -> Sequence[ListedVideo]:
         displayed = self.ctx.displayed()

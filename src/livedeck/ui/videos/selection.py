@@ -61,10 +61,14 @@ class VideoSelection:
         ids = {video.id for video in recordings}
         return (*(video for video in self.opened if video.id not in ids), *recordings)
 
+    def events(self, snapshot: Snapshot, selected: EventState | None) -> tuple[tuple[str, CachedList[Recording]], ...]:
+        """Return the events in `recorded_events` that are polled: name and recordings of each."""
+        events = recorded_events(snapshot, selected)[:MAX_EVENTS]
+        return tuple((state.event.name or state.id, snapshot.cached(recordings_key(state.id))) for state in events)
+
     def recordings(self, snapshot: Snapshot, selected: EventState | None) -> CachedList[Video]:
         """Return the recordings of the events in `recorded_events`, newest first. `as_of`: time of the oldest list."""
-        events = recorded_events(snapshot, selected)[:MAX_EVENTS]
-        lists = tuple((state.event.name or state.id, snapshot.cached(recordings_key(state.id))) for state in events)
+        lists = self.events(snapshot, selected)
         if self._merged is None or self._merged[0] != lists:
             self._merged = lists, _merge(lists)
         return self._merged[1]

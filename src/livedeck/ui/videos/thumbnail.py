@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from rich.segment import Segment
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.strip import Strip
@@ -17,6 +18,7 @@ from textual.worker import Worker
 
 from livedeck.client import Api, ApiError, Poster
 from livedeck.log import Log
+from livedeck.text.segments import StyleRole
 from livedeck.ui.kit import themes
 from livedeck.ui.kit.decoding import MAX_BYTES, decode
 from livedeck.ui.kit.graphics import ERASE_KITTY, Frame, Graphics, Picture, draw, pixel_size
@@ -41,8 +43,14 @@ def picture_size(terminal: Size) -> tuple[int, int]:
 log = Log(__name__)
 
 
+UNREADABLE = "Picture not readable"
+"""Text in the place of a picture that could not be read. The smallest place holds it."""
+
+
 class Thumbnail(Widget):
-    """Small picture of a poster, fetched once. Without a picture the widget is hidden.
+    """Small picture of a poster, fetched once. Without a poster the widget is hidden.
+
+    The widget has the size of its picture before the picture is there, because a new size lays the screen out again.
 
     A write to the widget's cells erases the pixels. They are drawn again only after such a write, and only if no other
     screen is in front.
@@ -50,6 +58,7 @@ class Thumbnail(Widget):
 
     def __init__(self) -> None:
         super().__init__()
+        self.display = False
         self._pictures: dict[tuple[str, Frame], Picture | None] = {}
         self._loading: tuple[str, Frame] | None = None
         self._worker: Worker[None] | None = None
@@ -58,7 +67,8 @@ class Thumbnail(Widget):
         self._frame = Frame(*PICTURES[-1][1])
         self._api: Api | None = None
         self._address = ""
-        self._picture: Picture | None = None
+        self.picture: Picture | None = None
+        self._is_unreadable = False
         self._is_drawn = False
 
     def draw_by(self, graphics: Graphics, cell: tuple[int, int], variables: Mapping[str, str]) -> None:
@@ -71,15 +81,21 @@ class Thumbnail(Widget):
         """
         self._graphics, self._cell, self._variables = graphics, cell, variables
 
-    def show(self, api: Api | None, poster: Poster | None) -> None:
-        """Show a poster; None shows no picture."""
+    def show(self, api: Api | None, poster: Poster | None, *, is_known: bool = True) -> None:
+        """Show a poster; None shows no picture.
+
+        `is_known`: False if the poster has not been received yet; then the place of a picture stays as it is.
+        """
         if isinstance(self.app, ExactApp):
             self.app.take_overlay(self.painted)
         self._api = api
-        address = (poster.sm or poster.xs or "") if poster else ""
-        self._address = "" if themes.PALETTES[self.app.theme].plain else address
+        self._address = (poster.sm or poster.xs or "") if poster else ""
         self._frame = Frame(*picture_size(self.app.size), *self._cell)
         self.styles.width, self.styles.height = self._frame.columns, self._frame.rows
+        is_possible = not themes.PALETTES[self.app.theme].plain and self.app.size.width >= MIN_WIDTH
+        is_possible = is_possible and api is not None
+        self.display = is_possible and (bool(self._address) if is_known else self.display)
+        self._address = self._address if is_possible else ""
         key = self._address, self._frame
         if api is not None and self._address and key not in self._pictures and key != self._loading:
             self._loading = key
@@ -107,17 +123,19 @@ class Thumbnail(Widget):
         return await asyncio.to_thread(draw, pixels, self._graphics, frame) if pixels else None
 
     def _update(self) -> None:
-        picture = self._pictures.get((self._address, self._frame))
-        self.display = picture is not None and self.app.size.width >= MIN_WIDTH
-        picture = picture if self.display else None
-        if picture != self._picture:
-            self._picture = picture
+        key = self._address, self._frame
+        picture, is_unreadable = self._pictures.get(key), key in self._pictures and self._pictures[key] is None
+        if picture != self.picture or is_unreadable != self._is_unreadable:
+            self.picture, self._is_unreadable = picture, is_unreadable
             self._erase()
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """Return the cells of row `y`."""
-        strips = self._picture.strips if self._picture else ()
+        strips = self.picture.strips if self.picture else ()
+        if self._is_unreadable and y == self.size.height // 2:
+            style = self.rich_style + themes.style(self.app.theme, StyleRole.DIM)
+            return Strip([Segment(UNREADABLE.center(self.size.width), style)])
         return strips[y] if y < len(strips) else Strip.blank(self.size.width)
 
     def on_unmount(self) -> None:
@@ -141,7 +159,7 @@ class Thumbnail(Widget):
 
     def _draw(self) -> None:
         """Draw the pixels if all cells of the picture are visible."""
-        app, picture = self.app, self._picture
+        app, picture = self.app, self.picture
         is_whole = self.size == (self._frame.columns, self._frame.rows) and self.screen.region.contains_region(
             self.region
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from livedeck.client import Annotation, Cue, Poster, Subtitle
+from livedeck.client import Annotation, Cue, Poster, Recording, Subtitle
 from livedeck.monitor import CachedList, KnownMaterial, Video
 from livedeck.presentation.connection import missing_rows
 from livedeck.presentation.render_time import RenderTime
@@ -36,7 +36,7 @@ from livedeck.text.segments import (
     wrap_groups,
 )
 from livedeck.text.segments import width as line_width
-from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, position, safe, size
+from livedeck.text.values import NOT_APPLICABLE, UNKNOWN, age, counted, duration, position, safe, size
 from livedeck.ui.videos.selection import PARTS
 
 LABEL_CELLS = 13
@@ -173,6 +173,38 @@ def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, he
     ]
     has_gaps = sum(map(len, parts)) + len(parts) <= height
     return [line for part in parts for line in (*part, *([[]] if has_gaps else []))]
+
+
+def event_lines(
+    events: Sequence[tuple[str, CachedList[Recording]]], render_time: RenderTime, cells: int, rows: int
+) -> list[Line]:
+    """Return the events whose recordings are listed, events without a recording first, in at most `rows` lines.
+
+    `events`: name and recordings of each event. The last line counts the events that do not fit.
+    """
+    if rows < 1:
+        return []
+    fewest_first = sorted(events, key=lambda event: len(event[1].items))
+    shown = fewest_first if len(events) <= rows else fewest_first[: rows - 1]
+    role = StyleRole.STALE if render_time.stale else StyleRole.TEXT
+    name_cells = min(max((cell_len(name) for name, _ in shown), default=0), cells // 2)
+    lines: list[Line] = [
+        [*fit([(safe(name), role)], name_cells, ellipsis=True), (f"   {_recorded_text(cached)}", StyleRole.DIM)]
+        for name, cached in shown
+    ]
+    left = len(events) - len(shown)
+    lines += [[(f"{left} more", StyleRole.DIM)]] if left else []
+    return [clip(labelled("" if index else "events", line, LABEL_CELLS), cells) for index, line in enumerate(lines)]
+
+
+def _recorded_text(cached: CachedList[Recording]) -> str:
+    """Return the number and lengths of an event's recordings, or why they are unknown."""
+    if cached.as_of is None:
+        return "the platform does not respond" if cached.error else "not read yet"
+    if cached.shortfall or cached.unreadable:
+        return f"{number_text(cached)} recordings, some not received"
+    lengths = [UNKNOWN if item.duration is None else duration(item.duration) for item in cached.items]
+    return f"{counted(len(lengths), 'recording')}  {'  '.join(lengths)}" if lengths else "no recording"
 
 
 def _shares(counts: Sequence[int], lines: int) -> list[int]:
