@@ -128,9 +128,7 @@ def test_a_line_on_a_ground_keeps_what_is_filled() -> None:
     ]
 
 
-def test_a_line_that_was_cut_before_gets_no_second_ellipsis() -> None:
-    line = [("retry in 2 s  nothing listens at the platform's ad…", StyleRole.TEXT)]
-    assert plain(clip(line, 30)) == "retry in 2 s  nothing listens…"
-    assert (
-        plain(clip([("retry in 2 s  nothing listens there", StyleRole.TEXT)], 30)) == "retry in 2 s  nothing li…there"
-    )
+def test_a_banner_loses_its_end() -> None:
+    text = "retry in 2 s  nothing listens there"
+    assert plain(clip([(text, StyleRole.BANNER)], 30)) == "retry in 2 s  nothing listens…"
+    assert plain(clip([(text, StyleRole.TEXT)], 30)) == "retry in 2 s  nothing li…there"

@@ -318,15 +318,17 @@ def _cut(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | Style
 def _cut_middle(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
     """Return the beginning of the line, an ellipsis and the last word. Of a long last word, only the end stays.
 
-    A line that already ends in an ellipsis has no last word.
+    A banner is a sentence, no name, so it loses its end.
     """
-    text = "".join(part for part, _ in line)
-    end = [] if text.rstrip().endswith(ELLIPSIS) else _end(line, cell_len(kept_end(text, cells)))
+    is_banner = line[-1][1] in _BANNERS
+    end = [] if is_banner else _end(line, cell_len(kept_end("".join(part for part, _ in line), cells)))
     begin = _cut(line, cells - 1 - width(end))
     return [*begin[:-1], (begin[-1][0] + ELLIPSIS, begin[-1][1]), *end] if begin else [(ELLIPSIS, StyleRole.DIM), *end]
 
 
 ELLIPSIS = "…"
+
+_BANNERS = frozenset({StyleRole.BANNER, StyleRole.BANNER_BLIND})
 
 
 def kept_end(text: str, cells: int, measure: Callable[[str], int] = cell_len) -> str:
