@@ -259,6 +259,16 @@ def test_what_no_endpoint_can_change_is_blocked(on_stage: Stage, platform: Platf
 
 
 @pytest.mark.usefixtures("platform")
+def test_read_only_mode_refuses_before_a_program_of_the_file_runs(on_stage: Stage, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    restream = f"{{name: CDN, url: rtmp://live.example/app/, key: {{command: [touch, {mark}]}}}}"
+    file = on_stage.file("show.yaml", f"events:\n  - name: A\n    restreams:\n      - {restream}\n")
+    done = run(on_stage, "apply", file, "--yes", "--read-only")
+    assert (done.returncode, mark.exists()) == (2, False)
+    assert "show apply: not sent, livedeck is read-only" in done.stderr
+
+
+@pytest.mark.usefixtures("platform")
 def test_an_object_is_found_by_name_and_place_and_two_of_a_name_are_refused(on_stage: Stage) -> None:
     parent = folder(on_stage)
     ids = [on_stage.made("event", "create", "--name", "Twin", "--parent-id", parent) for _ in range(2)]

@@ -31,7 +31,7 @@ from livedeck.client import (
     Unreadable,
 )
 from livedeck.operations.events import EDIT_FORM as FORM
-from livedeck.operations.events import DeleteEvent, EditEvent, EnableEvent, EventTarget, edit_entries
+from livedeck.operations.events import DeleteEvent, EditEvent, EnableEvent, EventTarget, ScheduleStream, edit_entries
 from livedeck.operations.executor import Executor
 from livedeck.operations.operation import Confirmation, Operation, OperationResult, Platform, Verdict
 from operations.samples import filled
@@ -236,11 +236,13 @@ class _Ports:
         return await work(lambda *_: None)
 
 
-async def verdict_of(address: str, make: Callable[[EventTarget], Operation[Any]]) -> OperationResult:
+async def verdict_of(
+    address: str, make: Callable[[EventTarget], Operation[Any]], *, reads_back: bool = False
+) -> OperationResult:
     """Run a change of the event with the executor, without its search in the background."""
     async with api_at(address) as api:
         ports = _Ports()
-        executor = Executor(Platform(api), _Clock(), confirmations=ports, progress=ports)
+        executor = Executor(Platform(api), _Clock(), confirmations=ports, progress=ports, reads_back=reads_back)
         result = await executor.run(make(EventTarget.of_event(await api.events.get("e1"))))
         await executor.stop_watches()
     return result
@@ -302,6 +304,33 @@ async def test_a_refusal_of_the_second_copy_of_a_change_does_not_hide_the_first(
         result = await verdict_of(address, renamed)
     assert result.verdict is verdict
     assert ("it is as you wanted" in result.text) == (verdict is Verdict.APPLIED)
+
+
+@pytest.mark.parametrize("data", [[], {"id": "s9"}])
+async def test_a_command_reads_the_start_of_a_scheduled_stream_again(data: object) -> None:
+    """trust.md, "Verdicts": a response without the stream, or with another one, is accepted, not done."""
+    start = datetime(2036, 11, 21, 18, tzinfo=UTC)
+    with raw_platform(replying(ok({"data": data}))) as address:
+        result = await verdict_of(address, lambda target: ScheduleStream(target, start), reads_back=True)
+    assert result.differs
+    assert "accepted, but Trial show has no stream with a start, as before" in result.text
+
+
+async def test_recognition_that_returns_no_track_proves_nothing() -> None:
+    with raw_platform(replying(ok({"data": []}))) as address:
+        async with api_at(address) as api:
+            with pytest.raises(Unknown, match="lacks a track for each language"):
+                await api.subtitles.generate("v1", ["en"])
+
+
+def test_a_404_of_a_proxy_does_not_say_that_a_material_is_removed(tmp_path: Path) -> None:
+    with raw_platform(lambda _method, path: PROXY_404 if "/link" in path else FOUND) as address:
+        env = {"LIVEDECK_BASE_URL": address, "LIVEDECK_TOKEN": "strange"}
+        video = "d1c6d699-e7a8-4d88-8da6-6f87de2c853d"
+        done = called(tmp_path, "video", "material", "reorder", video, "m1", "--yes", env=env)
+    assert done.returncode == 3
+    assert "not sent: could not re-check" in done.stderr
+    assert "removed" not in done.stderr
 
 
 FAILED = ok({"data": {"success": False}})

@@ -98,8 +98,9 @@ class ScriptedPorts:
         for hook in self.before_send:
             await hook()
 
-    async def record_action(self, record: ActionRecord) -> None:
+    async def record_action(self, record: ActionRecord) -> bool:
         self.records.append(record)
+        return True
 
     def notify(self, _operation: Operation[Any], result: OperationResult) -> None:
         self.told.append(result)

@@ -244,7 +244,8 @@ async def test_what_is_gone_is_not_acted_on() -> None:
         target = await platform.target(DRAFT)
         platform.ports.before_answer.append(lambda: platform.other.events.delete(target.target.id))
         result = await platform.run(EnableEvent(target))
-        assert (result.verdict, result.text) == (Verdict.REFUSED, "not sent: the object no longer exists")
+        text = "not sent: the platform says that the object does not exist"
+        assert (result.verdict, result.text) == (Verdict.REFUSED, text)
         assert not platform.writes
 
 

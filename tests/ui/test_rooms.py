@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -308,7 +309,7 @@ async def test_a_profile_whose_room_is_gone_is_not_sent_to() -> None:
         await stage.api.rooms.delete(room(stage).id)
         await stage.press("ctrl+s")
         await agree(stage)
-        assert "the object no longer exists. Your input is kept." in words(stage)
+        assert "the platform says that the object does not exist. Your input is kept." in words(stage)
         assert "Council channel two" in words(stage)
         assert not stage.writes
 
@@ -412,7 +413,7 @@ async def test_an_edit_waits_while_a_list_lacks_its_room_until_the_platform_says
         await stage.act("relay.apply")
         await agree(stage)
         await stage.until(lambda: not screen(stage).edits.waiting)
-        assert "not sent: the object no longer exists" in words(stage)
+        assert "not sent: the platform says that the object does not exist" in words(stage)
 
 
 async def test_without_an_edit_that_waits_there_is_nothing_to_apply() -> None:
@@ -491,7 +492,21 @@ async def test_where_nothing_is_recorded_no_key_is_shown() -> None:
         await stage.act("relay.reveal")
         await stage.idle()
         assert key.reveal() not in words(stage)
-        assert "key not shown: this deck has no history to record that the key was shown" in words(stage)
+        assert "key not shown, because that cannot be recorded: this deck has no history" in words(stage)
+
+
+async def test_no_key_is_shown_if_the_history_cannot_be_written(tmp_path: Path) -> None:
+    """trust.md, "Secrets"."""
+    (tmp_path / "file").touch()
+    history = await History.open(tmp_path / "file" / "deck.sqlite", EVENING)
+    async with meeting(history=history) as stage:
+        key = relay(stage).stream_key
+        assert key is not None
+        await stage.act("relay.reveal")
+        await stage.until(lambda: "key not shown, because that cannot be recorded: " in words(stage))
+        assert history.fault
+        assert key.reveal() not in words(stage)
+    await history.close()
 
 
 async def test_a_key_that_a_collector_withholds_is_not_said_to_be_missing_at_the_platform() -> None:

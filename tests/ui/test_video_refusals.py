@@ -75,7 +75,7 @@ async def test_what_is_gone_meanwhile_is_said_and_what_was_typed_stays() -> None
         await sent(stage)
         await agree(stage)
         assert stage.shows(Form)
-        assert "the object no longer exists" in words(stage)
+        assert "the platform says that the object does not exist" in words(stage)
         assert ", for the hall" in words(stage)
         await stage.press("escape", "tab", "enter")
         await stage.act("part.next")
@@ -86,7 +86,7 @@ async def test_what_is_gone_meanwhile_is_said_and_what_was_typed_stays() -> None
         await stage.api.annotations.delete(video, note.id)
         await sent(stage)
         await agree(stage)
-        assert "the object no longer exists" in words(stage)
+        assert "the platform says that the object does not exist" in words(stage)
         assert f"{note.title}, again" in words(stage)
         assert not stage.writes
 
@@ -100,7 +100,7 @@ async def test_a_poster_that_is_gone_is_neither_shown_nor_deleted() -> None:
         gone = cached(stage).items[-1]
         await stage.api.posters.delete(video, gone.id)
         await agree(stage)
-        assert "the object no longer exists" in stage.last_notice()
+        assert "the platform says that the object does not exist" in stage.last_notice()
         assert not stage.writes
 
 

@@ -376,12 +376,6 @@ def _begins_at(stream: Stream, at: datetime) -> bool:
     return stream.started_at is not None and abs((stream.started_at - at).total_seconds()) < 1
 
 
-def _is_of_another_event(answer: object, target: Target) -> bool:
-    """Return whether the response is a stream of another event."""
-    event_id = answer.event_id if isinstance(answer, Stream) else None
-    return bool(event_id) and str(event_id).casefold() != target.id.casefold()
-
-
 def _format_time(at: datetime) -> str:
     return f"{at:%d %b %Y %H:%M:%S}Z"
 
@@ -621,8 +615,34 @@ class SetEventPoster(EventFormOperation):
         return await context.api.posters.upload_for_event(self.target.id, self.url)
 
 
+class _StreamOperation(EventFormOperation):
+    """Operation that sets the time at which the event's stream begins."""
+
+    __slots__ = ()
+
+    shows_values = True
+    schema = SCHEDULE_FORM
+
+    started_at: datetime
+
+    def is_of_another(self, answer: object, _before: EventView, /) -> bool:
+        """Return whether the response is a stream of another event."""
+        event_id = answer.event_id if isinstance(answer, Stream) else None
+        return bool(event_id) and str(event_id).casefold() != self.target.id.casefold()
+
+    def is_so(self, current: EventView, /) -> bool:
+        stream = current.event.stream
+        return stream is not None and _begins_at(stream, self.started_at)
+
+    def other_values(self, current: EventView, /) -> tuple[str, ...]:
+        if self.is_so(current):
+            return ()
+        begins = current.event.stream and current.event.stream.started_at
+        return (f"a stream that begins {_format_time(begins)}" if begins else "no stream with a start",)
+
+
 @dataclass(frozen=True, slots=True)
-class ScheduleStream(EventFormOperation):
+class ScheduleStream(_StreamOperation):
     """Schedule a stream of an event."""
 
     name = "event.schedule"
@@ -632,7 +652,6 @@ class ScheduleStream(EventFormOperation):
     help = "Schedule a stream of the event"
     evidence = "the event has a new stream, which begins at the sent time"
     looks_like = ("event.reschedule",)
-    schema = SCHEDULE_FORM
 
     started_at: datetime
 
@@ -647,9 +666,6 @@ class ScheduleStream(EventFormOperation):
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.streams.schedule(self.target.id, self.started_at)
 
-    def is_of_another(self, answer: object, _before: EventView, /) -> bool:
-        return _is_of_another_event(answer, self.target)
-
     def refusal_text(self, error: ApiError, current: EventView, /) -> str:
         stream = current.event.stream
         if not isinstance(error, Conflict) or stream is None or stream.status != PENDING or stream.started_at is None:
@@ -663,7 +679,7 @@ class ScheduleStream(EventFormOperation):
 
 
 @dataclass(frozen=True, slots=True)
-class RescheduleStream(FieldOperation[EventView], EventFormOperation):
+class RescheduleStream(_StreamOperation, FieldOperation[EventView]):
     """Move the stream of an event to another time."""
 
     name = "event.reschedule"
@@ -672,9 +688,7 @@ class RescheduleStream(FieldOperation[EventView], EventFormOperation):
     past = "rescheduled"
     help = "Move the event's stream to another time"
     evidence = "the start of the stream has changed to the sent time"
-    shows_values = True
     looks_like = ("event.schedule",)
-    schema = SCHEDULE_FORM
 
     started_at: datetime
 
@@ -690,19 +704,6 @@ class RescheduleStream(FieldOperation[EventView], EventFormOperation):
 
     async def send(self, context: SendContext[EventView], /) -> object:
         return await context.api.streams.reschedule(self.target.id, self.started_at)
-
-    def is_of_another(self, answer: object, _before: EventView, /) -> bool:
-        return _is_of_another_event(answer, self.target)
-
-    def is_so(self, current: EventView, /) -> bool:
-        stream = current.event.stream
-        return stream is not None and _begins_at(stream, self.started_at)
-
-    def other_values(self, current: EventView, /) -> tuple[str, ...]:
-        if self.is_so(current):
-            return ()
-        begins = current.event.stream and current.event.stream.started_at
-        return (f"a stream that begins {_format_time(begins)}" if begins else "no stream with a start",)
 
 
 OPERATIONS = (

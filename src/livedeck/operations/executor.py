@@ -121,8 +121,8 @@ class AuditPort(Protocol):
     async def record_intent(self, record: IntentRecord) -> None:
         """Store the intent to send a change. Returns once it is stored."""
 
-    async def record_action(self, record: ActionRecord) -> None:
-        """Store the record of an action."""
+    async def record_action(self, record: ActionRecord) -> bool:
+        """Store the record of an action. Returns whether it is stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +279,8 @@ class Executor:
             return OperationResult(Verdict.CANCELLED)
         except ApiError as error:
             if isinstance(error, NotFound) and not _is_of_proxy(error) and operation.target.id:
-                return OperationResult(Verdict.REFUSED, "not sent: the object no longer exists", error, is_gone=True)
+                text = "not sent: the platform says that the object does not exist"
+                return OperationResult(Verdict.REFUSED, text, error, is_gone=True)
             text = f"not sent: could not re-check {operation.target.name} ({_cause(error)})"
             return OperationResult(Verdict.REFUSED, text, error)
 
@@ -577,8 +578,9 @@ def with_open_changes(
     return replace(confirmation, lines=(*lines, (advice, StyleRole.WARNING), *confirmation.lines), level=level)
 
 
-async def audit_local(audit: AuditPort | None, at: datetime, action: str, target: Target, detail: str = "") -> None:
-    """Record in the audit a person's action that has no effect outside this machine."""
-    if audit is not None:
-        outcome = AuditOutcome.DONE
-        await audit.record_action(ActionRecord(at, action, target.kind, target.id, target.name, outcome, detail))
+async def audit_local(audit: AuditPort | None, at: datetime, action: str, target: Target, detail: str = "") -> bool:
+    """Record in the audit a person's action that has no effect outside this machine. Returns whether it is recorded."""
+    if audit is None:
+        return False
+    outcome = AuditOutcome.DONE
+    return await audit.record_action(ActionRecord(at, action, target.kind, target.id, target.name, outcome, detail))

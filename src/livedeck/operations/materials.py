@@ -186,7 +186,9 @@ class ReorderMaterials(Reorder):
             async with gate:
                 try:
                     await platform.api.materials.link(material_id)
-                except NotFound:
+                except NotFound as error:
+                    if not error.is_documented:  # a proxy may have sent it
+                        raise
                     return False
                 return True
 

@@ -73,9 +73,10 @@ def apply_command(ctx: click.Context, /, *, file: str, output_format: str, quiet
     prune, report = flags.pop("prune"), _Report("show apply", output_format == "json", quiet)
 
     async def work() -> int:
-        settings, show = load(**merge_flags(ctx, flags)), read_show(file)
+        settings = load(**merge_flags(ctx, flags))
         if settings.read_only and not consent.dry_run:
             raise ReadOnly("show apply: not sent, livedeck is read-only")
+        show = read_show(file)
         async with AsyncExitStack() as stack:
             api = await stack.enter_async_context(make_api(settings))
             locks = WriteLocks(state_folder() / "locks", settings.base_url, SystemClock(), warn)

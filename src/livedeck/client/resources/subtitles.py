@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 from pydantic import StrictBool, StrictInt
 
-from livedeck.client.http.errors import Incomplete, Invalid
+from livedeck.client.http.errors import Incomplete, Invalid, Unreadable
 from livedeck.client.http.files import FileSource, file_name, read_file
 from livedeck.client.http.request import Identifier, JsonBody, MultipartBody, describe_call, make_request
 from livedeck.client.http.secrets import Address, SignedLink
@@ -129,7 +129,15 @@ class Subtitles(Resource):
         """
         summary = describe_call("generate subtitles of video", video_id)
         body = JsonBody({"languages": _check_languages(languages, summary)})
-        return await self._objects(Subtitle, make_request("POST", summary, *_tracks(video_id), "auto", body=body))
+        request = make_request("POST", summary, *_tracks(video_id), "auto", body=body)
+
+        def parse(answer: object) -> tuple[Subtitle, ...]:
+            tracks, unreadable = self._read_rows(Subtitle, answer, request)
+            if len(tracks) + len(unreadable) < len(languages):
+                raise Unreadable(f"{summary}: the response lacks a track for each language")
+            return tracks
+
+        return await self._transport.send(request, parse)
 
     async def wait_done(
         self, video_id: Identifier, subtitle_id: Identifier, *, poll_interval: float = 3.0, max_wait: float = 600.0

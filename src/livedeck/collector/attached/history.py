@@ -28,10 +28,11 @@ class AttachedHistory(History):
         await super().record_intent(record)
         await self._send("intent", record)
 
-    async def record_action(self, record: ActionRecord) -> None:
-        """Store a person's action, and send it to the collector."""
-        await super().record_action(record)
+    async def record_action(self, record: ActionRecord) -> bool:
+        """Store a person's action, and send it to the collector. Returns whether this machine's history has it."""
+        is_written = await super().record_action(record)
         await self._send("action", record)
+        return is_written
 
     async def mark(self, event_id: str, at: datetime, text: str = "") -> None:
         """Store a marker of an event, and send it to the collector. `at`: time by the server clock."""

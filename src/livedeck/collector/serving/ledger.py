@@ -77,7 +77,7 @@ class Ledger:
     `path`: file of last uses. `record`: adds a record to the audit; None without a history.
     """
 
-    def __init__(self, path: Path, record: Callable[[ActionRecord], Awaitable[None]] | None, clock: Clock) -> None:
+    def __init__(self, path: Path, record: Callable[[ActionRecord], Awaitable[object]] | None, clock: Clock) -> None:
         self._record, self._clock = record, clock
         self._file = BackgroundWriter(path, _warn)
         self._uses = _read_or_begin(path)

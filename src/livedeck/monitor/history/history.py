@@ -176,9 +176,9 @@ class History(HistoryReads):
         """Store the intent of a change before the change is sent."""
         await self._queue.write(journal.entry(record, record.at, record.id))
 
-    async def record_action(self, record: ActionRecord) -> None:
-        """Store a person's change and its outcome in the audit."""
-        await self._queue.write(journal.entry(record, record.at, record.target_id))
+    async def record_action(self, record: ActionRecord) -> bool:
+        """Store a person's change and its outcome in the audit. Returns whether it is written."""
+        return await self._queue.write(journal.entry(record, record.at, record.target_id))
 
     async def mark(self, event_id: str, at: datetime, text: str = "") -> None:
         """Store a marker of an event (`at`: server clock)."""

@@ -562,10 +562,10 @@ class HistoryQueue:
         if self._waiting:
             self.put(Batch())
 
-    async def write(self, entry: Entry) -> None:
-        """Queue an entry and wait until it is written or has failed once."""
+    async def write(self, entry: Entry) -> bool:
+        """Queue an entry and wait until it is written or has failed once. Returns whether it is written."""
         self.put(Batch(entries=(entry,)))
-        await self.flush()
+        return await self.flush()
 
     async def salvaged(self) -> None:
         """Wait until the salvage of a corrupt file, if any, has ended."""

@@ -63,17 +63,15 @@ async def _copy_event(ctx: Context, state: EventState, format_name: str) -> None
 
 
 async def _copy_link(ctx: Context, event: Event, link: str) -> None:
-    """Record that a link is copied, then copy it unmasked. Without a history, refuse a link that may grant access."""
+    """Record that a link is copied, then copy it unmasked. Refuse a link that may grant access if this fails."""
     from livedeck.operations.events import EventTarget
 
     target = EventTarget.of_event(event).target
-    if ctx.history is None and may_let_in(link):
-        ctx.announce(
-            f"not copied: the link of {target.name} may grant access, and this deck has no history to record the copy",
-            Severity.WARNING,
-        )
+    reason = await ctx.confirmer.audit_local("view.copy", target, show(link))
+    if reason and may_let_in(link):
+        doubt = f"the link of {target.name} may grant access, and the copy cannot be recorded"
+        ctx.announce(f"not copied: {doubt}: {reason}", Severity.WARNING)
         return
-    await ctx.confirmer.audit_local("view.copy", target, show(link))
     ctx.copy(link, f"{COPY_FORMATS['link']} of {target.name}", in_clear=True)
 
 

@@ -159,7 +159,7 @@ async def _apply(ctx: Context, screen: RoomsScreen, waiting: DeferredEdit) -> No
 
 
 def reveal(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Show the profile's stream key for ten seconds, and record this in the history. Refuse without a history.
+    """Show the profile's stream key for ten seconds. Refuse if the history cannot record this.
 
     See trust.md, "Secrets".
     """
@@ -172,15 +172,15 @@ def reveal(ctx: Context, _: str) -> Awaitable[None] | None:
         reason = "a collector sends no stream keys" if is_withheld else "the platform did not send it"
         ctx.announce(f"stream key of {relay.target.name} not shown: {reason}", Severity.WARNING)
         return None
-    if ctx.history is None:
-        ctx.announce("key not shown: this deck has no history to record that the key was shown", Severity.WARNING)
-        return None
     return _reveal(ctx, ctx.screen_of(_screen_type()), relay)
 
 
 async def _reveal(ctx: Context, screen: RoomsScreen, relay: RelayTarget) -> None:
     """Record that the stream key is shown, then show the key."""
-    await ctx.confirmer.audit_local("relay.reveal", relay.target, f"shown for {REVEALED:g} s")
+    reason = await ctx.confirmer.audit_local("relay.reveal", relay.target, f"shown for {REVEALED:g} s")
+    if reason:
+        ctx.announce(f"key not shown, because that cannot be recorded: {reason}", Severity.WARNING)
+        return
     ctx.announce(f"stream key of {relay.target.name} shown for {REVEALED:g} s")
     screen.reveal(relay.profile)
 

@@ -278,9 +278,15 @@ class Confirmer:
         render_time = self._ctx.render_time()
         return TimeReference(render_time.server if render_time else self._ctx.clock.now(), self._zone)
 
-    async def audit_local(self, action: str, target: Target, detail: str = "") -> None:
-        """Record in the audit an action that sends nothing to the platform."""
-        await audit_local(self._ctx.history, self._ctx.clock.now(), action, target, detail)
+    async def audit_local(self, action: str, target: Target, detail: str = "") -> str:
+        """Record in the audit an action that sends nothing to the platform.
+
+        Returns the reason if the history does not have the record; empty if it does.
+        """
+        history = self._ctx.history
+        if await audit_local(history, self._ctx.clock.now(), action, target, detail):
+            return ""
+        return history.fault if history else "this deck has no history"
 
     def _notify(self, operation: Operation[Any], result: OperationResult) -> None:
         """Announce the operation, its target and its result."""

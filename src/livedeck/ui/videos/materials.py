@@ -43,10 +43,7 @@ async def _upload(ctx: Context, video: Video, typed: str) -> None:
 
 
 def link(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Copy the material's link to the clipboard without showing it. Refuse without a history to record the copy."""
-    if ctx.history is None:
-        ctx.announce("not copied: this deck has no history to record that the link was copied", Severity.WARNING)
-        return None
+    """Copy the material's link to the clipboard without showing it. Refuse if the history cannot record the copy."""
     material = selected(ctx, KnownMaterial, "material")
     return _link(ctx, material) if material else None
 
@@ -60,7 +57,9 @@ async def _link(ctx: Context, material: KnownMaterial) -> None:
     except ApiError as error:
         ctx.announce(f"link of {target.name}: {error}", Severity.CRITICAL)
         return
-    await ctx.confirmer.audit_local("material.link", target, str(address))
+    if reason := await ctx.confirmer.audit_local("material.link", target, str(address)):
+        ctx.announce(f"link of {target.name} not copied, because that cannot be recorded: {reason}", Severity.WARNING)
+        return
     ctx.copy(address.reveal(), f"link of {target.name}, valid for a short time,", in_clear=True)
 
 
