@@ -66,8 +66,9 @@ def test_the_status_counts_no_events_only_if_there_are_none(tmp_path: Path, case
     with raw_platform(case.body) as platform:
         code, printed, _ = read(tmp_path, platform, "status")
         done = run(tmp_path, platform, "status")
+        metrics = run(tmp_path, platform, "status", "--format", "prometheus")
     assert (printed["events"], printed["shortfall"]) == ([], shortfall(case))
-    assert code == done.returncode == (0 if case.is_complete else 4)
+    assert code == done.returncode == metrics.returncode == (0 if case.is_complete else 4)
     assert ("0 events, 0 alarms" in done.stdout) is case.is_complete
     assert (f"{case.words} not received" in done.stdout) is not case.is_complete
 

@@ -38,7 +38,7 @@ async def test_each_change_reaches_the_wire_once_where_changes_are_allowed(name:
     platform = saying({"data": {"id": "x", "success": True}})
     async with api_of(platform) as api:
         if name == "api.subtitles.generate":
-            platform.reply = lambda _path, _query: (200, b'{"data": []}', {})
+            platform.reply = lambda _path, _query: (200, b'{"data": [{"id": "x"}, {"id": "y"}]}', {})
         await result(bound(api, name, tmp_path))
     assert [request["method"] for request in platform.requests][1:] == []
     assert platform.requests[0]["method"] != "GET"

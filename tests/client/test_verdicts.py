@@ -316,6 +316,21 @@ async def test_a_command_reads_the_start_of_a_scheduled_stream_again(data: objec
     assert "accepted, but Trial show has no stream with a start, as before" in result.text
 
 
+@pytest.mark.parametrize("body", [b"", b"null", b"[]", b'{"data": null}', b'{"data": {"id": "s"}}', b'{"data": {}}'])
+@pytest.mark.parametrize("name", ["subtitles", "annotations", "materials", "order"])
+async def test_a_change_that_is_documented_to_say_success_needs_it(name: str, body: bytes) -> None:
+    with raw_platform(replying(answer(200, body))) as address:
+        async with api_at(address) as api:
+            calls: dict[str, Callable[[], Awaitable[None]]] = {
+                "subtitles": lambda: api.subtitles.delete("v", "s"),
+                "annotations": lambda: api.annotations.delete("v", "s"),
+                "materials": lambda: api.materials.delete("s"),
+                "order": lambda: api.materials.reorder(["s"]),
+            }
+            with pytest.raises(Unknown, match="it should say success: true"):
+                await calls[name]()
+
+
 async def test_recognition_that_returns_no_track_proves_nothing() -> None:
     with raw_platform(replying(ok({"data": []}))) as address:
         async with api_at(address) as api:

@@ -92,7 +92,11 @@ async def test_a_proxy_that_fails_is_told_by_its_status_and_not_as_a_broken_answ
 @pytest.mark.parametrize(
     ("answer", "status", "words"),
     [
-        (plain("401 Unauthorized", b"<html>", "Content-Type: text/html"), 401, "refuses this deck's token (401)"),
+        (
+            plain("401 No", b'{"error":"no token","say":"no such token"}'),
+            401,
+            "refuses this deck's token (401): no such",
+        ),
         (plain("403 Forbidden", b'{"error":"read_only","say":"it may only read"}'), 403, "(403): it may only read"),
         (plain("409 Conflict", b'{"error":"worse","say":"it got worse","alarm":{}}'), 409, "it got worse"),
         (plain("503 No", b'{"error":"not_ready","say":"nothing is known yet"}'), 503, "nothing is known yet"),

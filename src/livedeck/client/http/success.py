@@ -45,19 +45,19 @@ def decide(status: int, document: object, *, is_to_change: bool) -> Ruling:
     `is_to_change`: the request was a change. Two more replies to a change are in doubt: an error status with a body
     that reports success, and a status such as 202 with a body that does not.
     """
-    affirms = _affirms(document)
+    is_affirmed = affirms(document)
     if not 200 <= status < 300:
-        if is_to_change and affirms:
+        if is_to_change and is_affirmed:
             return _contradiction(f"the status is {status}, but the body reports success")
         return Ruling(Decision.ERROR)
     signs = [*_signs(document, is_to_change=is_to_change)]
     if signs:
-        if affirms or _has_content(document):
-            beside = "the body also reports success" if affirms else "data is not empty"
+        if is_affirmed or _has_content(document):
+            beside = "the body also reports success" if is_affirmed else "data is not empty"
             return _contradiction(f"{signs[0]}, but {beside}")
         is_error_body = isinstance(document, dict) and bool(document.get("error"))
         return Ruling(Decision.ERROR) if is_error_body else Ruling(Decision.DOUBT, f"it reports a failure: {signs[0]}")
-    if is_to_change and status not in _COMPLETE and not (affirms or _has_content(document)):
+    if is_to_change and status not in _COMPLETE and not (is_affirmed or _has_content(document)):
         return Ruling(Decision.DOUBT, f"status {status} does not say that the change is made")
     return Ruling(Decision.SUCCESS)
 
@@ -66,7 +66,7 @@ def _contradiction(text: str) -> Ruling:
     return Ruling(Decision.DOUBT, f"it contradicts itself: {text}")
 
 
-def _affirms(document: object) -> bool:
+def affirms(document: object) -> bool:
     """Return whether the envelope, or its data, states `success: true`."""
     if not isinstance(document, dict):
         return False

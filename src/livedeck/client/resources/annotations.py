@@ -139,7 +139,7 @@ class Annotations(Resource):
         >>> await api.annotations.delete(video_id, annotation_id)
         """
         summary = describe_call("delete annotation", annotation_id)
-        await self._success(make_request("DELETE", summary, *_annotations(video_id), annotation_id))
+        await self._confirmed(make_request("DELETE", summary, *_annotations(video_id), annotation_id))
 
 
 def _annotations(video_id: Identifier) -> tuple[Identifier, ...]:

@@ -24,8 +24,9 @@ from pydantic import (
 
 from livedeck.client.http.encoding import header_text
 from livedeck.client.http.errors import Invalid, Unreadable
-from livedeck.client.http.request import Identifier, JsonBody, Request, describe_call, id_text
+from livedeck.client.http.request import Identifier, Request, describe_call, id_text
 from livedeck.client.http.response import data, rows
+from livedeck.client.http.success import affirms
 from livedeck.client.http.transport import Transport
 from livedeck.client.resources.pages import Page
 from livedeck.client.resources.validation import FieldFault, draft_error, read_model
@@ -262,15 +263,22 @@ class Resource:
 
         Raises Unreadable if the response has an object whose id is not in the request.
         """
-        body = request.body.value if isinstance(request.body, JsonBody) else None
-        order = body if isinstance(body, list) else []
-        ids = {*request.path.casefold().split("/"), *map(_segment, order)}
+        ids = {*request.path.casefold().split("/")}
 
         def parse(answer: object) -> None:
             value = answer.get("data") if isinstance(answer, dict) else None
             answered = value.get("id") if isinstance(value, dict) and "success" not in value else None
             if answered and _segment(answered) not in ids:
                 raise Unreadable(f"{request.summary}: {OF_ANOTHER}")
+
+        await self._transport.send(request, parse)
+
+    async def _confirmed(self, request: Request) -> None:
+        """Send a change whose documented response is `{"data": {"success": true}}`. Raises Unreadable for another."""
+
+        def parse(answer: object) -> None:
+            if not affirms(answer):
+                raise Unreadable(f"{request.summary}: the response is not as documented: it should say success: true")
 
         await self._transport.send(request, parse)
 

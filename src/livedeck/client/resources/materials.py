@@ -98,13 +98,13 @@ class Materials(Resource):
         """
         summary = "reorder materials"
         body = JsonBody(complete_order(material_ids, summary))
-        await self._success(make_request("PATCH", summary, *_MATERIALS, "reorder", body=body))
+        await self._confirmed(make_request("PATCH", summary, *_MATERIALS, "reorder", body=body))
 
     async def delete(self, material_id: Identifier) -> None:
         """Delete the material for good. Raises ApiError.
 
         >>> await api.materials.delete(material_id)
         """
-        await self._success(
+        await self._confirmed(
             make_request("DELETE", describe_call("delete material", material_id), *_MATERIALS, material_id)
         )

@@ -211,7 +211,7 @@ class Subtitles(Resource):
 
         >>> await api.subtitles.delete(video_id, subtitle_id)
         """
-        await self._success(
+        await self._confirmed(
             make_request("DELETE", describe_call("delete subtitle", subtitle_id), *_tracks(video_id), subtitle_id)
         )
 
