@@ -237,7 +237,7 @@ async def test_a_segment_that_cannot_be_decoded_is_missing_and_a_dead_decoder_is
 FAULTS: dict[str, tuple[dict[str, tuple[int, bytes] | str], Delivery, str]] = {
     "gone": ({"low.m3u8": (404, b"")}, Delivery.GONE, "HTTP 404"),
     "refused": ({".m3u8": "no reply (refused)"}, Delivery.GONE, "refused"),
-    "a page": ({".m3u8": (200, b"<html>")}, Delivery.GONE, "a player page"),
+    "a page": ({".m3u8": (200, b"<html>")}, Delivery.GONE, "a page in place of the playlist"),
     "a segment is missing": ({"50.ts": (404, b"")}, Delivery.PLAYS, "segment 150 of 144p: HTTP 404"),
     "a segment is cut off": ({".ts": (200, SEGMENT[:1000])}, Delivery.PLAYS, "cut off in mid-packet"),
     "a rung is missing": ({"high.m3u8": (404, b"")}, Delivery.PLAYS, "720p: HTTP 404"),

@@ -252,7 +252,7 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hi
     reason = "" if of_collector else safe(connection.why, 120)
     is_headline = connection.state is ConnectionState.FAILING and connection.problem in _NAMED
     cause = "" if of_collector or is_headline else safe(connection.blame.short, 80)
-    reason = reason.removeprefix(cause).removeprefix(": ")
+    reason = reason.removeprefix(cause).lstrip(": ")
     data = "no data yet" if connection.as_of is None else f"data from {connection.as_of:%H:%M:%S}Z"
     details = "  ".join(filter(None, [since, cause, hint, fact, data, next_try_text(connection, render_time), reason]))
     if connection.state is ConnectionState.BLIND:
