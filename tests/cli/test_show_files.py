@@ -247,6 +247,17 @@ def test_a_lost_reply_is_unknown_and_the_rest_goes_on(on_stage: Stage, platform:
     assert (done.returncode, verdicts['event "Part 1"'], verdicts['event "Part 2"']) == (5, "unknown", "done")
 
 
+def test_a_created_event_that_is_not_found_again_loses_no_report(on_stage: Stage, platform: Platform) -> None:
+    file = on_stage.file("show.yaml", events(on_stage, 1))
+    platform.faults.add("status", match={"operation": "get_event"}, status=404)
+    done = run(on_stage, "apply", file, "--yes", "--json")
+    assert [(step["object"], step["verdict"]) for step in json.loads(done.stdout)["steps"]] == [
+        ('event "Part 0"', "done")
+    ]
+    assert done.returncode == 4
+    assert "show apply: further changes were not sent: " in done.stderr
+
+
 def test_what_no_endpoint_can_change_is_blocked(on_stage: Stage, platform: Platform) -> None:
     text = rooms_and_videos(on_stage).partition("videos:")[0]
     assert run(on_stage, "apply", on_stage.file("show.yaml", text), "--yes").returncode == 0

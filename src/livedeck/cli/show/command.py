@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, REFUSED, UNKNOWN, UNREACHABLE, USAGE, run
+from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, REFUSED, UNKNOWN, UNREACHABLE, USAGE, code_of_error, run
 from livedeck.cli.formats import schema_name
 from livedeck.cli.objects.changing import DRY_RUN, Outcome, run_change, warn
 from livedeck.cli.objects.consent import CommandPort, Consent
@@ -22,7 +22,7 @@ from livedeck.cli.show.plan import BLOCKED, CREATE, DELETE, Plan, Planner, Step
 from livedeck.cli.show.posters import SetPosters
 from livedeck.cli.wiring import SystemClock, make_api, make_audit
 from livedeck.cli.write_locks import WriteLocks
-from livedeck.client import Api, NotFound, ReadOnly, Unreadable
+from livedeck.client import Api, ApiError, NotFound, ReadOnly, Unreadable
 from livedeck.environment import state_folder
 from livedeck.monitor import History, NotReadError
 from livedeck.operations.events import SetEventPoster
@@ -233,7 +233,14 @@ class _Application:
             todo = await self._send(steps)
             if not todo or self.is_lost:
                 return
-            steps = [step for step in (await self._plan(todo)).steps if step.operation]
+            try:
+                steps = [step for step in (await self._plan(todo)).steps if step.operation]
+            except (ApiError, click.UsageError) as error:  # the report says what was sent before
+                text = error.message if isinstance(error, click.UsageError) else error
+                warn(f"show apply: further changes were not sent: {text}")
+                code = UNREACHABLE if isinstance(error, click.UsageError) else code_of_error(error)
+                self.code = max(self.code, code, key=_WORST_LAST.index)
+                return
 
     async def _plan(self, items: Sequence[Item]) -> Plan:
         return await Planner(self.api, self.show, self.posters, SystemClock().now()).plan(items)
