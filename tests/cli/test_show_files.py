@@ -249,7 +249,7 @@ def test_a_lost_reply_is_unknown_and_the_rest_goes_on(on_stage: Stage, platform:
 
 def test_a_created_event_that_is_not_found_again_loses_no_report(on_stage: Stage, platform: Platform) -> None:
     file = on_stage.file("show.yaml", events(on_stage, 1))
-    platform.faults.add("status", match={"operation": "get_event"}, status=404)
+    platform.faults.add("status", match={"operation": "read_event"}, status=404)
     done = run(on_stage, "apply", file, "--yes", "--json")
     assert [(step["object"], step["verdict"]) for step in json.loads(done.stdout)["steps"]] == [
         ('event "Part 0"', "done")
