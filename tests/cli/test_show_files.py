@@ -125,6 +125,21 @@ def test_a_show_applied_twice_sends_nothing_the_second_time_and_mends_drift(
     assert no_secret_in(*(text for done in (first, second, shown, mended) for text in (done.stdout, done.stderr)))
 
 
+def test_what_was_sent_is_reported_though_a_poster_cannot_be_remembered(on_stage: Stage, platform: Platform) -> None:
+    show = events(on_stage, 1)
+    assert run(on_stage, "apply", on_stage.file("show.yaml", show), "--yes").returncode == 0
+    (remembered,) = on_stage.home.rglob("posters.json")
+    remembered.unlink()
+    remembered.mkdir()  # nothing can be written over a folder
+    platform.requests.clear()
+    file = on_stage.file("show.yaml", show.replace("/a.png", "/b.png"))
+    done = run(on_stage, "apply", file, "--yes", "--format", "json")
+    assert (done.returncode, platform.requests.count(method=CHANGING)) == (1, 1), done.stderr
+    (step,) = json.loads(done.stdout)["steps"]
+    assert step["verdict"] == "done"
+    assert "the next apply sets it again" in step["text"]
+
+
 @pytest.mark.parametrize("output_format", ["yaml", "toml"])
 def test_an_exported_show_changes_nothing_when_applied_and_makes_it_anew_elsewhere(
     on_stage: Stage, platform: Platform, output_format: str

@@ -567,23 +567,32 @@ def _pattern(path: str) -> str:
     return re.sub(r"\\\{[^}]*\\\}", r"[^/`\\s]+", re.escape(path))
 
 
+class _Paths(ast.NodeVisitor):
+    """Collects the texts of a module, with `X` for what is filled in, and leaves out those that declare a route."""
+
+    def __init__(self) -> None:
+        self.found = set[str]()
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if not (isinstance(node.func, ast.Name) and node.func.id == "Endpoint"):
+            self.generic_visit(node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        self.found.add("".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values))
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str):
+            self.found.add(node.value)
+
+
 @cache
 def paths_asked() -> set[str]:
-    """The paths that the clients of the collector ask for, with `X` for what is filled in."""
-    found = set[str]()
+    """The paths that the clients of the collector ask for."""
+    paths = _Paths()
     for folder in ("collector", "cli"):
         for file in (SOURCE / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Endpoint":
-                    node.args.clear()
-                if isinstance(node, ast.JoinedStr):
-                    found.add(
-                        "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
-                    )
-                    node.values.clear()
-                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    found.add(node.value)
-    return found
+            paths.visit(ast.parse(file.read_text(encoding="utf-8")))
+    return paths.found
 
 
 @pytest.mark.parametrize("path", ROUTES)

@@ -87,6 +87,23 @@ async def test_the_next_deck_shows_what_a_killed_one_has_left_and_closing_it_is_
     await history.close()
 
 
+async def test_only_the_changes_in_the_dialog_are_closed() -> None:
+    history = await History.open(None, EVENING)
+    for number in range(8):
+        at = EVENING - timedelta(minutes=20 + number)
+        await history.record_intent(
+            IntentRecord(str(number), at, "event.enable", "enable", "event", f"id-{number}", "Show", "ann", "pc", 1)
+        )
+    async with deck_stage(history=history) as stage:
+        await stage.until(lambda: len(stage.deck.open_changes.items) == 8)
+        await stage.act("change.close")
+        assert "8 changes have no verdict: the newest 6" in stage.text()
+        await agree(stage)
+        await stage.until(lambda: len(stage.deck.open_changes.items) == 2)
+        assert {change.intent.id for change in stage.deck.open_changes.items} == {"6", "7"}
+    await history.close()
+
+
 async def test_an_end_ends_an_intent_whatever_is_recorded_of_it_later() -> None:
     """Another deck may still watch what was closed here."""
     history = await History.open(None, EVENING)

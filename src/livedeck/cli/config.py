@@ -25,7 +25,7 @@ def path_command() -> None:
 @FORCE
 @click.pass_context
 def init_command(ctx: click.Context, /, *, force: bool) -> None:
-    """Write a settings file with every setting, commented out, and print its path.
+    """Write a settings file with the settings, commented out, and print its path.
 
     Only you can read it. An existing file stays, unless you add --force.
     """

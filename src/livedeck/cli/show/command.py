@@ -323,7 +323,11 @@ class _Application:
             siblings=step.siblings,
         )
         if isinstance(operation, SetEventPoster) and outcome.code == DONE:
-            self.posters.remember(await self.api.events.get(operation.target.id), operation.url)
+            try:
+                self.posters.remember(await self.api.events.get(operation.target.id), operation.url)
+            except (ApiError, OSError) as error:
+                text = f"the next apply sets it again, because its address could not be stored: {error}"
+                return Outcome(outcome.verdict, text, FAULT, outcome.answer)
         return outcome
 
     async def _open(self, step: Step, operation: Operation[Any]) -> list[str]:

@@ -128,15 +128,18 @@ class Confirmer:
     async def close_changes(self) -> None:
         """List the changes without a verdict, and close those that the person has checked."""
         changes, now = self._ctx.open_changes.items, self._ctx.clock.now()
-        paragraphs = [(f"{open_change_text(change, now)}.", StyleRole.TEXT) for change in reversed(changes)]
+        shown = changes[-MAX_LISTED:]
+        paragraphs = [(f"{open_change_text(change, now)}.", StyleRole.TEXT) for change in reversed(shown)]
         advice = f"{ADVICE[0].upper()}{ADVICE[1:]}."
         close = "Close the changes once you have checked them. They disappear from the screen, but stay in the audit."
         hint = f"{advice} {close}"
         title = f"{len(changes)} {'change has' if len(changes) == 1 else 'changes have'} no verdict"
-        lines = (*paragraphs[:MAX_LISTED], (hint, StyleRole.WARNING))
+        if len(shown) < len(changes):
+            title = f"{title}: the newest {len(shown)}"
+        lines = (*paragraphs, (hint, StyleRole.WARNING))
         if await self.ask_confirmation(Confirmation(title, lines, "I have checked: close", cancel="Keep")):
             still_open = {change.intent.id for change in self._ctx.open_changes.items}
-            for change in (change for change in changes if change.intent.id in still_open):
+            for change in (change for change in shown if change.intent.id in still_open):
                 await self._made_executor().close_change(change)
 
     def _made_executor(self) -> Executor:
