@@ -386,6 +386,17 @@ def test_an_error_inside_a_200_is_called_an_error(error: Rejected, cause: Culpri
     assert found.short == f"the platform {short or text}"
 
 
+def test_a_reply_of_another_shape_accuses_nobody() -> None:
+    """Any program can send JSON that is not as documented."""
+    found = blame(Facts(failure=seen(Unreadable("list events: data should be a list, not an object"))))
+    assert found.cause is Culprit.UNKNOWN
+    assert found.text.startswith("replies arrive, but not as documented")
+    assert "network works" not in found.text
+    for cause in (Culprit.OWN_LINK, Culprit.PLATFORM):
+        said = with_playlists(found, cause, "the platform's API", "2 of 3 playlists play, from here")
+        assert (said.cause, said.text) == (Culprit.UNKNOWN, f"{found.text}; 2 of 3 playlists play, from here")
+
+
 def test_the_nearest_cause_is_told_alone() -> None:
     fault = seen(ServerFault("", status=503, code=503503))
     assert blame(Facts(failure=fault, slowed_to=20.0)).cause is Culprit.PLATFORM

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from livedeck.cli.screenshots import EVENING
+from livedeck.monitor import History
+from livedeck.ui.general import copying
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
@@ -117,7 +120,7 @@ async def test_the_order_of_materials_goes_without_one_that_vanished_and_that_is
         await stage.api.materials.delete(ids[0])
         await stage.act("order.send")
         await stage.until(lambda: stage.shows(Confirm))
-        assert f"removed: {ids[0]}" in words(stage)
+        assert f"not found: {ids[0]}" in words(stage)
         await agree(stage)
         assert stage.writes == [("PATCH", "/v1/additional-materials/reorder")]
         assert [one.id for one in cached(stage).items] == [ids[2], ids[1]]
@@ -162,3 +165,30 @@ async def test_what_leaves_of_a_subtitle_file_is_what_was_checked_byte_for_byte(
         assert made.file_name == "a.srt"
         assert made.url
         assert await stage.api.cdn.content(made.url, 10_000, "read") == text.encode()
+
+
+@pytest.mark.parametrize("what", ["material", "event"])
+async def test_no_link_is_copied_that_the_history_cannot_record(
+    here: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """trust.md, "Secrets"."""
+    history = await History.open(here / "a.vtt" / "deck.sqlite", EVENING)
+    copied: list[str] = []
+    monkeypatch.setattr(copying, "copy_texts", lambda *_: {"link": "https://play.example/e?sign=abc"})
+    async with deck_stage((120, 40), history=history) as stage:
+        monkeypatch.setattr(stage.deck, "copy_text", lambda text, _: copied.append(text))
+        if what == "material":
+            video = await opened(stage, "materials")
+            made = await stage.api.materials.upload(video, here / "a.vtt", "a.vtt", "a")
+            assert made is not None
+            stage.deck.dispatch("material.know", made.id)
+            await done(stage)
+            await stage.act("material.link")
+        else:
+            stage.deck.dispatch("view.copy", "link")
+        await stage.until(lambda: "recorded: " in stage.last_notice())
+        assert "not copied" in stage.last_notice()
+        assert history.fault in stage.last_notice()
+    assert history.fault
+    assert not copied
+    await history.close()
