@@ -387,6 +387,19 @@ def test_the_command_line_tells_that_it_is_gone_and_not_who_deleted_it(tmp_path:
     assert "the platform says that the object does not exist" in done.stdout
 
 
+def test_an_upload_that_is_not_found_does_not_say_that_it_still_exists(tmp_path: Path) -> None:
+    """No read shows an object without an id."""
+    (tmp_path / "a.txt").write_text("a")
+    with raw_platform(lambda method, _path: error(404, 404404) if method == "POST" else LIST) as address:
+        env = {"LIVEDECK_BASE_URL": address, "LIVEDECK_TOKEN": "strange"}
+        video = "d1c6d699-e7a8-4d88-8da6-6f87de2c853d"
+        words = ("video", "material", "upload", video, "--file", str(tmp_path / "a.txt"), "--yes")
+        done = called(tmp_path, *words, env=env)
+    assert done.returncode == 5
+    assert "which leaves the outcome open; nothing can prove whether the change happened" in done.stderr
+    assert "still exists" not in done.stdout + done.stderr
+
+
 async def test_a_404_of_a_proxy_before_a_change_does_not_say_that_the_object_is_gone() -> None:
     def reply(method: str, _path: str) -> bytes:
         asked.append(method)

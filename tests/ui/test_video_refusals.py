@@ -167,28 +167,44 @@ async def test_what_leaves_of_a_subtitle_file_is_what_was_checked_byte_for_byte(
         assert await stage.api.cdn.content(made.url, 10_000, "read") == text.encode()
 
 
-@pytest.mark.parametrize("what", ["material", "event"])
-async def test_no_link_is_copied_that_the_history_cannot_record(
-    here: Path, monkeypatch: pytest.MonkeyPatch, what: str
+async def test_no_link_of_an_event_is_copied_that_the_history_cannot_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """trust.md, "Secrets"."""
-    history = await History.open(here / "a.vtt" / "deck.sqlite", EVENING)
+    (tmp_path / "file").touch()
+    history = await History.open(tmp_path / "file" / "deck.sqlite", EVENING)
     copied: list[str] = []
     monkeypatch.setattr(copying, "copy_texts", lambda *_: {"link": "https://play.example/e?sign=abc"})
     async with deck_stage((120, 40), history=history) as stage:
         monkeypatch.setattr(stage.deck, "copy_text", lambda text, _: copied.append(text))
-        if what == "material":
-            video = await opened(stage, "materials")
-            made = await stage.api.materials.upload(video, here / "a.vtt", "a.vtt", "a")
-            assert made is not None
-            stage.deck.dispatch("material.know", made.id)
-            await done(stage)
-            await stage.act("material.link")
-        else:
-            stage.deck.dispatch("view.copy", "link")
-        await stage.until(lambda: "recorded: " in stage.last_notice())
-        assert "not copied" in stage.last_notice()
+        stage.deck.dispatch("view.copy", "link")
+        await stage.until(lambda: "the copy cannot be recorded: " in stage.last_notice())
+        assert stage.last_notice().startswith("not copied: ")
         assert history.fault in stage.last_notice()
     assert history.fault
+    assert not copied
+    await history.close()
+
+
+async def test_no_link_of_a_material_is_copied_that_the_history_cannot_record(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """trust.md, "Secrets". A history that fails from the start keeps no materials, so this one fails later."""
+    history = await History.open(None, EVENING)
+    copied: list[str] = []
+
+    async def not_recorded(*_: object) -> bool:
+        return False
+
+    async with deck_stage((120, 40), history=history) as stage:
+        monkeypatch.setattr(stage.deck, "copy_text", lambda text, _: copied.append(text))
+        video = await opened(stage, "materials")
+        made = await stage.api.materials.upload(video, here / "a.vtt", "a.vtt", "a")
+        assert made is not None
+        stage.deck.dispatch("material.know", made.id)
+        await done(stage)
+        monkeypatch.setattr(history, "record_action", not_recorded)
+        await stage.act("material.link")
+        await stage.until(lambda: "not copied, because that cannot be recorded: " in stage.last_notice())
     assert not copied
     await history.close()
