@@ -32,7 +32,7 @@ from livedeck.client import (
     Unreadable,
 )
 from livedeck.monitor import Alarm, Cadence, ConnectionState, Limits, Monitor, Severity, Snapshot, Thresholds
-from livedeck.monitor.evidence.blame import Facts, blame, seen
+from livedeck.monitor.evidence.blame import Facts, blame, seen, with_playlists
 from livedeck.monitor.evidence.claims import CLAIMS
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.model.attachment import Silence

@@ -62,7 +62,8 @@ class OperationResult(Record):
 class ConfirmLevel(StrEnum):
     """Way to confirm an operation. The more a mistake could break, the more explicit it is.
 
-    NONE: no question, because the form or the person's action says enough. ASK: yes or no. TYPE_NAME: the person types the target's name.
+    NONE: no question, because the form or the person's action says enough. ASK: yes or no. TYPE_NAME: the person types
+    the target's name.
     """
 
     NONE = "none"

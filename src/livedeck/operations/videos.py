@@ -129,7 +129,8 @@ class Reorder(Operation[Ids]):
         effect = f"The order of all {len(self.complete_order(current))} rows is sent."
         level = ConfirmLevel.ASK if conflicts else ConfirmLevel.NONE
         lines = (*conflict_lines(self.target, conflicts), (effect, StyleRole.TEXT))
-        return Confirmation("Send the order anyway?", lines, "Send", level)
+        title = "Send the order anyway?" if conflicts else "Send the order?"
+        return Confirmation(title, lines, "Send", level)
 
     def complete_order(self, current: Ids) -> Ids:
         """Return the ids of the existing rows in the new order. Rows that were added meanwhile are last."""
