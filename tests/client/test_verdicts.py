@@ -400,6 +400,22 @@ def test_an_upload_that_is_not_found_does_not_say_that_it_still_exists(tmp_path:
     assert "still exists" not in done.stdout + done.stderr
 
 
+def test_an_order_that_is_not_found_does_not_say_that_it_still_exists(tmp_path: Path) -> None:
+    def reply(method: str, path: str) -> bytes:
+        if method == "PATCH":
+            return error(404, 404404)
+        return ok({"data": {"link": "https://cdn.example/a"}}) if "/link" in path else FOUND
+
+    with raw_platform(reply) as address:
+        env = {"LIVEDECK_BASE_URL": address, "LIVEDECK_TOKEN": "strange"}
+        video = "d1c6d699-e7a8-4d88-8da6-6f87de2c853d"
+        done = called(tmp_path, "video", "material", "reorder", video, "m1", "m2", "--yes", env=env)
+    assert done.returncode == 5
+    assert "Send the order?" in done.stderr
+    assert "the platform responded that it does not exist (404 404404), which leaves the outcome open" in done.stderr
+    assert "still exists" not in done.stderr
+
+
 async def test_a_404_of_a_proxy_before_a_change_does_not_say_that_the_object_is_gone() -> None:
     def reply(method: str, _path: str) -> bytes:
         asked.append(method)

@@ -397,6 +397,10 @@ def test_a_reply_of_another_shape_accuses_nobody() -> None:
         assert (said.cause, said.text) == (Culprit.UNKNOWN, f"{found.text}; 2 of 3 playlists play, from here")
 
 
+def test_two_clocks_that_differ_do_not_show_which_one_is_wrong() -> None:
+    assert "or the platform's is wrong" in ALARM_KINDS["CLOCK_SKEW"].diagnosis.cause
+
+
 def test_the_nearest_cause_is_told_alone() -> None:
     fault = seen(ServerFault("", status=503, code=503503))
     assert blame(Facts(failure=fault, slowed_to=20.0)).cause is Culprit.PLATFORM
