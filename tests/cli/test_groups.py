@@ -220,9 +220,7 @@ def test_what_is_changed_while_somebody_is_asked_is_not_sent(on_stage: Stage) ->
         shown.until("[y/N]")
         assert run(on_stage, "event", "edit", event, "--name", "Seen after", "--yes").returncode == 0
         shown.press("y\n")
-        shown.until(
-            'not sent: the object changed since it was read: its name was "Seen before" and is "Seen after" now'
-        )
+        shown.until('not sent: the object is not as expected: its name was "Seen before" and is "Seen after" now')
         assert shown.ended() == 3
     assert on_stage.read("event", "get", event)["protected"] is False
 

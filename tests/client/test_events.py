@@ -156,6 +156,12 @@ async def test_what_is_no_event_is_unreadable(wrong: object, reason: str) -> Non
     assert str(caught.value) == f"get event x: the response is not as documented: {reason}"
 
 
+async def test_a_reply_without_its_field_names_that_field() -> None:
+    async with api_of(saying(b'{"data": {}}')) as api:
+        with pytest.raises(Unreadable, match="data should have a link, not an object"):
+            await api.materials.link("m1")
+
+
 async def test_a_name_cut_inside_a_character_does_not_cost_the_event() -> None:
     async with api_of(saying(rb'{"data": {"id": "x", "name": "Party \ud83c\udf89 \ud83c"}}')) as api:
         assert (await api.events.get("x")).name == "Party \N{PARTY POPPER} \N{REPLACEMENT CHARACTER}"

@@ -90,6 +90,12 @@ async def test_a_refusal_says_what_was_tried_what_happened_and_what_to_do() -> N
     assert (caught.code, caught.message) == (401401, "token is wrong")
 
 
+async def test_a_request_that_is_not_accepted_comes_with_advice() -> None:
+    caught = await refused(400, error(400400, "no"))
+    expected = "list events: the platform does not accept the request (400 400400 no); check the values that were sent"
+    assert str(caught) == expected
+
+
 async def test_a_code_that_the_document_does_not_name_is_told_by_its_status_and_its_message() -> None:
     caught = await refused(402, error(100101, "the trial is over"))
     assert (caught.status, caught.code, caught.message) == (402, 100101, "the trial is over")

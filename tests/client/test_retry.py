@@ -78,9 +78,8 @@ async def test_a_read_that_fails_for_a_reason_is_not(status: int) -> None:
 async def test_a_change_is_sent_once_whatever_is_answered(status: int) -> None:
     time, platform = Time(), answering((status, b"", {"Retry-After": "1"}))
     async with patient(platform, time) as api:
-        with pytest.raises(RateLimited if status == 429 else Unknown) as caught:
+        with pytest.raises(Unknown, match="may or may not have been made"):
             await api.events.enable("x")
-    assert ("nothing was changed" if status == 429 else "may or may not have been made") in str(caught.value)
     assert len(platform.requests) == 1
     assert not time.sleeps
 

@@ -74,8 +74,7 @@ ANSWERS: Mapping[str, tuple[bytes, str]] = {
     "error beside success false": (ok({"success": False, "error": CONFLICT}), REFUSED),
     "error in data's success": (ok({"data": {"success": False}, "error": CONFLICT}), REFUSED),
     "409": (ok({"error": CONFLICT}, 409), REFUSED),
-    "409 without a body": (answer(409, b""), REFUSED),
-    "422 of another kind": (ok({"message": "no"}, 422), REFUSED),
+    "413 without a body": (answer(413, b""), REFUSED),
     "429": (ok({"error": {"code": 429429}}, 429), REFUSED),
     # reports of a failure that name no code of the document
     "success false": (ok({"success": False}), UNKNOWN),
@@ -123,6 +122,12 @@ ANSWERS: Mapping[str, tuple[bytes, str]] = {
     "207": (ok({}, 207), UNKNOWN),
     "302": (answer(302, b"", "Location: /login"), UNKNOWN),
     "500": (ok({"error": {"code": 500500}}, 500), UNKNOWN),
+    # a refusal that the platform may not have sent
+    "401 page": (answer(401, b"<html>Sign in</html>"), UNKNOWN),
+    "403 page": (answer(403, b"<html>Blocked</html>"), UNKNOWN),
+    "409 without a body": (answer(409, b""), UNKNOWN),
+    "422 of another kind": (ok({"message": "no"}, 422), UNKNOWN),
+    "429 page": (answer(429, b"<html>Slow down</html>"), UNKNOWN),
     # no answer at all
     "page": (answer(200, b"<html>Sign in</html>", "Content-Type: text/html"), UNKNOWN),
     "half": (b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"data":', UNKNOWN),
@@ -348,6 +353,16 @@ def test_a_404_of_a_proxy_does_not_say_that_a_material_is_removed(tmp_path: Path
     assert "removed" not in done.stderr
 
 
+def test_a_material_that_the_platform_does_not_find_was_not_removed_by_anybody(tmp_path: Path) -> None:
+    """Its id may be a typing error."""
+    with raw_platform(lambda _method, path: error(404, 404404) if "/link" in path else FOUND) as address:
+        env = {"LIVEDECK_BASE_URL": address, "LIVEDECK_TOKEN": "strange"}
+        video = "d1c6d699-e7a8-4d88-8da6-6f87de2c853d"
+        done = called(tmp_path, "video", "material", "reorder", video, "m1", "--yes", env=env)
+    assert done.returncode == 3
+    assert "the object is not as expected: not found: m1; " in done.stderr
+
+
 FAILED = ok({"data": {"success": False}})
 
 
@@ -370,6 +385,35 @@ def test_the_command_line_tells_that_it_is_gone_and_not_who_deleted_it(tmp_path:
         "event delete: applied: Trial show: the platform responded that it does not exist (404"
     )
     assert "the platform says that the object does not exist" in done.stdout
+
+
+def test_an_upload_that_is_not_found_does_not_say_that_it_still_exists(tmp_path: Path) -> None:
+    """No read shows an object without an id."""
+    (tmp_path / "a.txt").write_text("a")
+    with raw_platform(lambda method, _path: error(404, 404404) if method == "POST" else LIST) as address:
+        env = {"LIVEDECK_BASE_URL": address, "LIVEDECK_TOKEN": "strange"}
+        video = "d1c6d699-e7a8-4d88-8da6-6f87de2c853d"
+        words = ("video", "material", "upload", video, "--file", str(tmp_path / "a.txt"), "--yes")
+        done = called(tmp_path, *words, env=env)
+    assert done.returncode == 5
+    assert "which leaves the outcome open; nothing can prove whether the change happened" in done.stderr
+    assert "still exists" not in done.stdout + done.stderr
+
+
+def test_an_order_that_is_not_found_does_not_say_that_it_still_exists(tmp_path: Path) -> None:
+    def reply(method: str, path: str) -> bytes:
+        if method == "PATCH":
+            return error(404, 404404)
+        return ok({"data": {"link": "https://cdn.example/a"}}) if "/link" in path else FOUND
+
+    with raw_platform(reply) as address:
+        env = {"LIVEDECK_BASE_URL": address, "LIVEDECK_TOKEN": "strange"}
+        video = "d1c6d699-e7a8-4d88-8da6-6f87de2c853d"
+        done = called(tmp_path, "video", "material", "reorder", video, "m1", "m2", "--yes", env=env)
+    assert done.returncode == 5
+    assert "Send the order?" in done.stderr
+    assert "the platform responded that it does not exist (404 404404), which leaves the outcome open" in done.stderr
+    assert "still exists" not in done.stderr
 
 
 async def test_a_404_of_a_proxy_before_a_change_does_not_say_that_the_object_is_gone() -> None:

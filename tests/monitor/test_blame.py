@@ -32,7 +32,7 @@ from livedeck.client import (
     Unreadable,
 )
 from livedeck.monitor import Alarm, Cadence, ConnectionState, Limits, Monitor, Severity, Snapshot, Thresholds
-from livedeck.monitor.evidence.blame import Facts, blame, seen
+from livedeck.monitor.evidence.blame import Facts, blame, seen, with_playlists
 from livedeck.monitor.evidence.claims import CLAIMS
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.model.attachment import Silence
@@ -384,6 +384,21 @@ def test_an_error_inside_a_200_is_called_an_error(error: Rejected, cause: Culpri
     found = blame(Facts(failure=seen(error)))
     assert (found.cause, found.text) == (cause, f"the network works: the platform {text}")
     assert found.short == f"the platform {short or text}"
+
+
+def test_a_reply_of_another_shape_accuses_nobody() -> None:
+    """Any program can send JSON that is not as documented."""
+    found = blame(Facts(failure=seen(Unreadable("list events: data should be a list, not an object"))))
+    assert found.cause is Culprit.UNKNOWN
+    assert found.text.startswith("replies arrive, but not as documented")
+    assert "network works" not in found.text
+    for cause in (Culprit.OWN_LINK, Culprit.PLATFORM):
+        said = with_playlists(found, cause, "the platform's API", "2 of 3 playlists play, from here")
+        assert (said.cause, said.text) == (Culprit.UNKNOWN, f"{found.text}; 2 of 3 playlists play, from here")
+
+
+def test_two_clocks_that_differ_do_not_show_which_one_is_wrong() -> None:
+    assert "or the platform's is wrong" in ALARM_KINDS["CLOCK_SKEW"].diagnosis.cause
 
 
 def test_the_nearest_cause_is_told_alone() -> None:

@@ -24,7 +24,7 @@ async def test_an_order_names_every_row_that_is_there_and_no_other_and_is_asked_
         came = ("new", second)
         assert operation.complete_order(operation.shown) == (second, first)
         assert operation.complete_order(came) == (second, "new")
-        assert operation.conflicts(operation.shown, came) == (f"removed: {first}", "1 added; new rows will be last")
+        assert operation.conflicts(operation.shown, came) == (f"not found: {first}", "1 added; new rows will be last")
         assert operation.conflicts(operation.shown, (second, first)) == ("somebody else moved rows",)
         assert operation.confirmation(operation.shown, ()).level is ConfirmLevel.NONE
         assert operation.confirmation(came, ("gone: a",)).level is ConfirmLevel.ASK

@@ -113,6 +113,21 @@ def test_a_signal_is_good_only_if_it_was_judged(tally: BroadcastState, seconds: 
     assert (item.mark, item.finding) == (mark, words)
 
 
+@pytest.mark.parametrize(
+    ("qos", "mark", "words"),
+    [
+        (QosState(error="get QoS: 502"), Mark.UNKNOWN, "samples could not be read: get QoS: 502"),
+        (QosState(), Mark.UNKNOWN, "samples not read yet"),
+        (QosState(as_of=NOW), Mark.NO_GO, "no sample yet"),
+    ],
+)
+def test_samples_that_were_not_read_are_not_missing(qos: QosState, mark: Mark, words: str) -> None:
+    show = event(stream={"id": "s", "status": "live", "started_at": NOW.isoformat()})
+    state = EventState(show, NOW, Phase(BroadcastState.ON_AIR), qos, HealthAssessment())
+    (item,) = (item for item in preflight(facts(show, state=state)).items if item.name == "signal")
+    assert (item.mark, item.finding) == (mark, words)
+
+
 def test_events_that_were_not_received_may_conflict() -> None:
     items = {item.name: item for item in preflight(facts(has_all=False)).items}
     assert items["conflicts"].mark is Mark.UNKNOWN

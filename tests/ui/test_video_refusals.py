@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from livedeck.cli.screenshots import EVENING
+from livedeck.monitor import History
+from livedeck.ui.general import copying
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.progress import ProgressDialog
@@ -117,7 +120,7 @@ async def test_the_order_of_materials_goes_without_one_that_vanished_and_that_is
         await stage.api.materials.delete(ids[0])
         await stage.act("order.send")
         await stage.until(lambda: stage.shows(Confirm))
-        assert f"removed: {ids[0]}" in words(stage)
+        assert f"not found: {ids[0]}" in words(stage)
         await agree(stage)
         assert stage.writes == [("PATCH", "/v1/additional-materials/reorder")]
         assert [one.id for one in cached(stage).items] == [ids[2], ids[1]]
@@ -162,3 +165,46 @@ async def test_what_leaves_of_a_subtitle_file_is_what_was_checked_byte_for_byte(
         assert made.file_name == "a.srt"
         assert made.url
         assert await stage.api.cdn.content(made.url, 10_000, "read") == text.encode()
+
+
+async def test_no_link_of_an_event_is_copied_that_the_history_cannot_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """trust.md, "Secrets"."""
+    (tmp_path / "file").touch()
+    history = await History.open(tmp_path / "file" / "deck.sqlite", EVENING)
+    copied: list[str] = []
+    monkeypatch.setattr(copying, "copy_texts", lambda *_: {"link": "https://play.example/e?sign=abc"})
+    async with deck_stage((120, 40), history=history) as stage:
+        monkeypatch.setattr(stage.deck, "copy_text", lambda text, _: copied.append(text))
+        stage.deck.dispatch("view.copy", "link")
+        await stage.until(lambda: "the copy cannot be recorded: " in stage.last_notice())
+        assert stage.last_notice().startswith("not copied: ")
+        assert history.fault in stage.last_notice()
+    assert history.fault
+    assert not copied
+    await history.close()
+
+
+async def test_no_link_of_a_material_is_copied_that_the_history_cannot_record(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """trust.md, "Secrets". A history that fails from the start keeps no materials, so this one fails later."""
+    history = await History.open(None, EVENING)
+    copied: list[str] = []
+
+    async def not_recorded(*_: object) -> bool:
+        return False
+
+    async with deck_stage((120, 40), history=history) as stage:
+        monkeypatch.setattr(stage.deck, "copy_text", lambda text, _: copied.append(text))
+        video = await opened(stage, "materials")
+        made = await stage.api.materials.upload(video, here / "a.vtt", "a.vtt", "a")
+        assert made is not None
+        stage.deck.dispatch("material.know", made.id)
+        await done(stage)
+        monkeypatch.setattr(history, "record_action", not_recorded)
+        await stage.act("material.link")
+        await stage.until(lambda: "not copied, because that cannot be recorded: " in stage.last_notice())
+    assert not copied
+    await history.close()

@@ -332,7 +332,7 @@ async def test_200_rows_are_reordered_by_one_request_and_a_row_that_vanished_is_
         await stage.api.subtitles.delete(video, ids[0])
         await stage.act("order.send")
         await stage.until(lambda: stage.shows(Confirm))
-        assert "removed: en English" in stage.text()
+        assert "not found: en English" in stage.text()
         assert not stage.writes
         await agree(stage)
         after = [track.id async for track in stage.api.subtitles.iterate(video, order="position.asc")]

@@ -404,7 +404,8 @@ class Executor:
         """
         can_show = operation.can_show(before)
         nothing_shows = f"nothing can prove whether the change happened: {operation.no_evidence}"
-        if not can_show and (before is None or not isinstance(error, NotFound)):  # None: no read shows the target
+        is_seen = bool(operation.target.id) and not isinstance(before, tuple | None)  # a list does not show its order
+        if not can_show and not (is_seen and isinstance(error, NotFound)):
             return OperationResult(Verdict.UNKNOWN, f"{_reason(error)}; {nothing_shows}", error)
         title = f"UNKNOWN, checking: {operation.verb} {operation.target.name}"
         delays = RECONCILE_DELAYS if can_show else RECONCILE_DELAYS[:1]

@@ -62,7 +62,8 @@ class OperationResult(Record):
 class ConfirmLevel(StrEnum):
     """Way to confirm an operation. The more a mistake could break, the more explicit it is.
 
-    NONE: the form was the confirmation. ASK: yes or no. TYPE_NAME: the person types the target's name.
+    NONE: no question, because the form or the person's action says enough. ASK: yes or no. TYPE_NAME: the person types
+    the target's name.
     """
 
     NONE = "none"
@@ -176,7 +177,7 @@ class Operation(ABC, Generic[T]):
         verb: imperative for messages, `create`.
         past: participle for messages, `created`.
         kind: kind of the target.
-        level: strictest confirmation of the operation.
+        level: usual confirmation. `confirmation` may ask for another, and open changes ask for ASK at least.
         help: one sentence without its full stop.
         schema: form that supplies the values; None for an operation without a form.
         button: label of the button that agrees; if empty, the verb.
@@ -252,7 +253,7 @@ class Operation(ABC, Generic[T]):
         return f"{self.kind} {self.past}" if is_done else f"{self.kind} not {self.past}"
 
     def confirm_level(self, _current: T, _conflicts: Conflicts, /) -> ConfirmLevel:
-        """Return the level of the confirmation that is needed now: `level` or a weaker one."""
+        """Return the level for `confirmation`."""
         return self.level
 
     def confirmation(self, current: T, conflicts: Conflicts, /) -> Confirmation:

@@ -115,12 +115,12 @@ class Reorder(Operation[Ids]):
         return (Change("Order", "", values.safe(order, 400)),)
 
     def conflicts(self, before: Ids, now: Ids, /) -> Conflicts:
-        """Describe rows that another person has removed, added or moved."""
+        """Describe rows that are missing, new, or moved by another person."""
         old, new = set(before), set(now)
-        removed = [self.names.get(row_id, row_id) for row_id in before if row_id not in new]
+        missing = [self.names.get(row_id, row_id) for row_id in before if row_id not in new]
         added = len(new - old)
         is_moved = [row_id for row_id in before if row_id in new] != [row_id for row_id in now if row_id in old]
-        texts = [f"removed: {values.safe(', '.join(removed), 120)}"] if removed else []
+        texts = [f"not found: {values.safe(', '.join(missing), 120)}"] if missing else []
         texts += [f"{added} added; new rows will be last"] if added else []
         return (*texts, *(("somebody else moved rows",) if is_moved else ()))
 
@@ -129,7 +129,8 @@ class Reorder(Operation[Ids]):
         effect = f"The order of all {len(self.complete_order(current))} rows is sent."
         level = ConfirmLevel.ASK if conflicts else ConfirmLevel.NONE
         lines = (*conflict_lines(self.target, conflicts), (effect, StyleRole.TEXT))
-        return Confirmation("Send the order anyway?", lines, "Send", level)
+        title = "Send the order anyway?" if conflicts else "Send the order?"
+        return Confirmation(title, lines, "Send", level)
 
     def complete_order(self, current: Ids) -> Ids:
         """Return the ids of the existing rows in the new order. Rows that were added meanwhile are last."""

@@ -100,7 +100,7 @@ def _holds(term: Term, value: Value) -> bool:
 
 
 class TableView(Record):
-    """Operator's arrangement of a table. `sort`: name of a column; empty for the monitor's order, worst first.
+    """Operator's arrangement of a table. `sort`: name of a column; empty for the normal order.
 
     `hidden`: names of hidden columns. `name`: name of the view; empty for an arrangement without a name. `group`: name
     of one of the table's `groups`; empty for rows without groups.
@@ -121,7 +121,7 @@ PROJECTS = TableView(name="projects", group="project")
 """Named view that needs no settings."""
 
 ALL = "all"
-"""Name for a table without a view: all rows and columns, worst first."""
+"""Name for a table without a view: all rows and columns, in normal order."""
 
 
 def read_view(

@@ -369,6 +369,10 @@ def _chat(facts: PreflightFacts) -> Iterator[Item]:
 def _signal(facts: PreflightFacts) -> Iterator[Item]:
     state = facts.state
     newest = state.qos.readings.last if state else None
+    if state and newest is None and state.qos.as_of is None and _is_on_air(facts):
+        reason = safe(state.qos.error, 120)
+        yield Item("signal", Mark.UNKNOWN, f"samples could not be read: {reason}" if reason else "samples not read yet")
+        return
     if state is None or newest is None:
         mark = Mark.NO_GO if _is_on_air(facts) else Mark.CHECK
         yield Item("signal", mark, "no sample yet", "send a test signal")

@@ -120,9 +120,7 @@ class CommandPort:
                 if consent.if_unchanged
                 else "look at the object, or add --overwrite"
             )
-            return self.refuse(
-                f"the object changed since it was read: {'; '.join(confirmation.conflicts)}; {advice}", REFUSED
-            )
+            return self.refuse(f"the object is not as expected: {'; '.join(confirmation.conflicts)}; {advice}", REFUSED)
         return is_confirmed("Send anyway?") or self.refuse("not confirmed", NOT_SO)
 
     def _ask(self, question: str) -> str:

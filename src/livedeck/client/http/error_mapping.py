@@ -34,6 +34,8 @@ _PROVE_REFUSAL = frozenset(HTTPStatus(status) for status in HTTPStatus if 400 <=
     HTTPStatus.NOT_FOUND,
     HTTPStatus.GONE,
 }
+_JUDGE_THE_REQUEST = frozenset(HTTPStatus(status) for status in (405, 407, 411, 413, 414, 415, 417, 421, 425, 431))
+"""Statuses that judge the head or the size of the request, so that a gateway sends them before it passes it on."""
 _MAX_ITEMS = 100  # maximum number of complaints in an error
 _MAX_AGE_DIGITS = 9  # maximum number of digits of an `Age` header; more are no number of seconds
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
@@ -83,7 +85,7 @@ def error_from_response(
     numbers = () if code is None and status >= 400 else (str(status), str(code or ""))
     facts = " ".join(part for part in (*numbers, message, detail) if part)
     advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), usual_advice) if part)
-    if is_to_change and issubclass(error_type, RateLimited):
+    if is_to_change and issubclass(error_type, RateLimited) and code is not None:
         advice = f"nothing was changed; {advice}"
     if is_to_change and issubclass(error_type, NotFound):
         advice = "this does not prove that nothing was changed: read the object again"
@@ -101,7 +103,8 @@ def error_from_response(
 def proves_refusal(error: Rejected) -> bool:
     """Return whether an error reply proves that a change was not made (trust.md, "Verdicts").
 
-    A registered 4xx status is proof, and so is an error body with a 4xx code. If there are both, both must prove it.
+    An error body with a 4xx code is proof; its status must not say otherwise. Without the platform's error body, only a
+    status that judges the request itself is proof: a gateway may send any other after the platform made the change.
     These are no proof:
     - 408, because a proxy may send it while the platform goes on.
     - 404 and 410, because a DELETE that a network delivers twice ends in 404.
@@ -110,7 +113,8 @@ def proves_refusal(error: Rejected) -> bool:
     statuses = {error.status} if error.status >= 300 else set()
     if error.code is not None and 200 <= error.code // 1000 < 600:
         statuses.add(error.code // 1000)
-    return bool(statuses) and statuses <= _PROVE_REFUSAL and not isinstance(error, NotFound)
+    proof = _PROVE_REFUSAL if error.is_documented else _JUDGE_THE_REQUEST
+    return bool(statuses) and statuses <= proof and not isinstance(error, NotFound)
 
 
 def server_date(headers: Mapping[str, str]) -> datetime | None:

@@ -262,6 +262,7 @@ class Validation(Rejected):
     """The platform does not accept the request; `invalid_params` may name the wrong part."""
 
     happened = "the platform does not accept the request"
+    advice = "check the values that were sent"
 
 
 class TooManyProfiles(Validation):

@@ -178,7 +178,9 @@ class _Repair:
     def _repair(
         self, path: _Path, places: list[tuple[Any, Any]], details: ErrorDetails, dropped: dict[int, set[int]]
     ) -> None:
-        demand = _demand(details) if len(path) == len(details["loc"]) else "should have an id"
+        lacks = details["loc"][-1] if details["type"] == "missing" else "id"
+        missing = "should have an id" if lacks == "id" else f"should have a {lacks}"
+        demand = _demand(details) if len(path) == len(details["loc"]) else missing
         while path and self._tries.get(path, 0) >= 2:  # null was not accepted either
             path, places, demand = path[:-1], places[:-1], "should have an id"
         self._tries[path] = self._tries.get(path, 0) + 1

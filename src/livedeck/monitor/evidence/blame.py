@@ -68,6 +68,7 @@ _ADVICE: Mapping[Culprit, str] = MappingProxyType(
     }
 )
 
+_STATUS_PAGE = "Check the platform's status page, and any proxy on the way; watch the players."
 _PAYMENT = "Check the plan and the balance of the workspace."
 _ADVICE_OF: Mapping[Sight, str] = MappingProxyType(
     {
@@ -75,7 +76,8 @@ _ADVICE_OF: Mapping[Sight, str] = MappingProxyType(
         Sight.TOKEN: "Create a new token in the workspace and store it at the source that the alarm names.",
         Sight.REQUEST: "Check base_url and the rights of the token; watch the players.",
         Sight.CLOSED: "Check base_url, this machine's network and the platform's status page; watch the players.",
-        Sight.GATEWAY: "Check the platform's status page, and any proxy on the way; watch the players.",
+        Sight.GATEWAY: _STATUS_PAGE,
+        Sight.UNREADABLE: _STATUS_PAGE,
     }
 )
 """Failure -> advice that is more exact than the advice of its cause."""
@@ -159,8 +161,8 @@ def blame(facts: Facts) -> Blame:
 def with_playlists(found: Blame, cause: Culprit, place: str, words: str) -> Blame:
     """Return the blame of a silent platform, with the evidence of the probed playlists.
 
-    The playlists replace the cause only if it is unknown or this machine's link. Any other cause was proven by a reply
-    and is nearer.
+    The playlists replace the cause only if it is unknown or this machine's link, and no reply came. A reply, also an
+    unreadable one, is nearer evidence.
 
     Args:
         found: Blame without the playlists.
@@ -168,7 +170,8 @@ def with_playlists(found: Blame, cause: Culprit, place: str, words: str) -> Blam
         place: Name of this cause.
         words: Evidence of the playlists.
     """
-    if found.cause in {Culprit.UNKNOWN, Culprit.OWN_LINK, Culprit.NONE} - {cause}:
+    is_replying = found.short == _SHORT[Sight.UNREADABLE]
+    if found.cause in {Culprit.UNKNOWN, Culprit.OWN_LINK, Culprit.NONE} - {cause} and not is_replying:
         return _blame(cause, f"{place}: {words}", place)
     return Blame(found.cause, f"{found.text}; {words}", found.advice, found.short)
 
@@ -301,7 +304,10 @@ _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
         Sight.REQUEST: (Culprit.REFUSAL, "the network works: the platform answers {answer}"),
         Sight.FAULT: (Culprit.PLATFORM, "the network works: the platform answers {answer}"),
         Sight.GATEWAY: (Culprit.STRANGER, f"{STAND_IN} answers {{status}}, not in the platform's error format"),
-        Sight.UNREADABLE: (Culprit.PLATFORM, "the network works: the platform answers, but not as documented"),
+        Sight.UNREADABLE: (
+            Culprit.UNKNOWN,
+            "replies arrive, but not as documented: from the platform, or from something that answers for it",
+        ),
         Sight.CACHED: (Culprit.STRANGER, "a cache answers in the platform's place"),
         Sight.SILENCE: (Culprit.PLATFORM, "the platform accepts connections but does not reply"),
         Sight.BREAK: (

@@ -381,7 +381,7 @@ DECK_KINDS = (
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
-            cause="This machine's clock is not synchronised.",
+            cause="This machine's clock is not synchronised, or the platform's is wrong.",
             viewers="No effect, but a start by this clock is early or late.",
             advice="Turn on time synchronisation (NTP); until then, use the deck's countdown.",
         ),

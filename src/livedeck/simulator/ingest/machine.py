@@ -11,10 +11,10 @@ from livedeck.simulator.engine.store import Document
 
 
 def show_machine(slow_peers: Iterable[str]) -> Document:
-    """Return the number of cores, the load, and `starved`: this machine is too busy for an encoder on it.
+    """Return the number of cores, the load, and `starved`: this machine may be too busy for an encoder on it.
 
-    `starved` is True if an encoder on this machine is slow while more tasks want to run than there are cores. The load
-    and `starved` are None if the system does not report the load.
+    `starved` is True if an encoder on this machine was slow for 10 s, and more tasks want to run now than there are
+    cores. The load and `starved` are None if the system does not report the load.
     """
     cores = os.cpu_count() or 1
     try:

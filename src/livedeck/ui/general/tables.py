@@ -114,7 +114,7 @@ def sort_next(ctx: Context, argument: str) -> None:
 
 
 def _sort_by(ctx: Context, listing: Listing, column: str) -> None:
-    """Sort by a column. If the rows are sorted by it already, reverse them; if reversed, use the monitor's order."""
+    """Sort by a column. If the rows are sorted by it already, reverse them; if reversed, use the normal order."""
     view = ctx.preferences.view(listing.name)
     if view.sort != column:
         _change_view(ctx, listing, sort=column, down=False)
@@ -125,7 +125,7 @@ def _sort_by(ctx: Context, listing: Listing, column: str) -> None:
 
 
 def sort_previous(ctx: Context, _: str) -> None:
-    """Sort by the previous column. Before the first column comes the monitor's order, worst first."""
+    """Sort by the previous column. Before the first column comes the normal order."""
     if listing := _listing(ctx):
         _step_sort(ctx, listing, -1)
 
@@ -190,7 +190,7 @@ TABLES = (
         "view.sort",
         ("greater_than_sign",),
         "sort",
-        "Sort by the next column, or by the column that you name; again: reverse; once more: worst first",
+        "Sort by the next column, or by the column that you name; again: reverse; once more: normal order",
         sort_next,
         kind=ScreenKind.TABLE,
         takes="[COLUMN]",
@@ -200,7 +200,7 @@ TABLES = (
         "view.sort_back",
         ("less_than_sign",),
         "sort back",
-        "Sort by the previous column; before the first: worst first",
+        "Sort by the previous column; before the first: normal order",
         sort_previous,
         kind=ScreenKind.TABLE,
     ),
