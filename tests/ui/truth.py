@@ -160,11 +160,10 @@ class Records:
         """Delays of replies, in seconds, that faults caused in that time."""
         return {delay for at, delay in self.delays if at >= self.now - seconds and delay}
 
-    def last_read(self, path: str) -> float | None:
-        """Moment of the last request of that path that the platform carried out; None without one."""
+    def reads(self, path: str) -> list[float]:
+        """Moments of the requests of that path that the platform carried out."""
         entries = self.simulator.journal.after(0)
-        reads = [entry.answer.at for entry in entries if entry.request.path == path and entry.answer.status == 200]
-        return max(reads, default=None)
+        return [entry.answer.at for entry in entries if entry.request.path == path and entry.answer.status == 200]
 
     def faults_lately(self, seconds: float) -> bool:
         """Whether a fault of the platform was active in that time."""
