@@ -1115,15 +1115,10 @@ def quality(reader: Reader, text: str, found: _Found) -> None:
 
 @sentence(rf"(?:recorded  )?(?P<none>none  )?(?:▒ STALE, )?as of (?P<age>\d+ s|{SPAN}) ago")
 def listed(reader: Reader, text: str, found: _Found) -> None:
-    """Compare the age of a list of recordings with the last read of it, and `none` with the videos of the event.
-
-    A read that is newer than the screen counts as well as the one before it, because its reply may be under way.
-    """
-    ids, newest = reader.records.named(reader.pane or reader.selected or ""), list[float]()
-    for key in ids:
-        reads = sorted(reader.records.reads(f"/v2/live/events/{key}/videos"))
-        newest += reads[max(0, sum(at <= reader.now - reader.age for at in reads) - 1) :]
-    reader.says(text, any(is_duration(found["age"], reader.now - at) for at in newest), "last read")
+    """Compare the age of a list of recordings with the last read of it, and `none` with the videos of the event."""
+    ids = reader.records.named(reader.pane or reader.selected or "")
+    reads = [at for key in ids if (at := reader.records.last_read(f"/v2/live/events/{key}/videos")) is not None]
+    reader.says(text, any(is_duration(found["age"], reader.now - at) for at in reads), "last read")
     if found["none"]:
         now = datetime.fromtimestamp(reader.now - reader.age - LIST_INTERVAL, UTC)
         recorded = {row["event_id"] for row in reader.records.all("video") if when(row["created_at"]) <= now}
