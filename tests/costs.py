@@ -23,28 +23,28 @@ _MODULES = "click, the description of the commands, and nothing that only a runn
 LIMITS: Mapping[str, Limit] = MappingProxyType(
     {
         # deck
-        "calls a key, 100 rows": Limit(34_000, "table, charts and the five widgets that a key paints"),
-        "calls a key, 10,000 rows": Limit(34_000, "the same: only what is visible costs"),
+        "calls a key, 100 rows": Limit(27_500, "table, charts and the five widgets that a key paints"),
+        "calls a key, 10,000 rows": Limit(27_500, "the same: only what is visible costs"),
         "calls a key, 10,000 rows to 100": Limit(1.1, "no key goes through all rows"),
         # a key of each screen at 200x60
-        "calls a key, events": Limit(98_000, "the large chart of another event"),
-        "calls a key, streams": Limit(132_000, "the large chart of another stream"),
-        "calls a key, alarms": Limit(151_000, "the large chart of another alarm, and its advice"),
-        "calls a key, incidents": Limit(75_000, "the thread of another incident, and its chart"),
+        "calls a key, events": Limit(75_000, "the large chart of another event"),
+        "calls a key, streams": Limit(102_000, "the large chart of another stream"),
+        "calls a key, alarms": Limit(108_000, "the large chart of another alarm, and its advice"),
+        "calls a key, incidents": Limit(63_000, "the thread of another incident, and its chart"),
         "calls a key, chat": Limit(13_400, "a table of messages and the line of the source"),
-        "calls a key, rooms": Limit(40_000, "two tables and two panes"),
+        "calls a key, rooms": Limit(38_000, "two tables and two panes"),
         "calls a key, videos": Limit(48_000, "a poster of 128x36 cells in runs of a colour, and no layout"),
         "calls a key, posters": Limit(24_000, "the same poster: only rows and panel change"),
         "calls a key, subtitles": Limit(16_100, "a table and a panel"),
         "calls a key, cues": Limit(17_900, "a table and a panel"),
         "calls a key, annotations": Limit(16_500, "a table and a panel"),
         "calls a key, materials": Limit(38_000, "another tab, as the demo knows no material"),
-        "calls a key, qos": Limit(151_000, "three curves with the marks of the cursor, and the side"),
-        "calls a key, viewers": Limit(39_500, "the tiles that the cursor leaves and enters"),
-        "calls a key, help": Limit(204_000, "a typed letter searches and draws the page anew"),
-        "calls a page of the wall": Limit(60_000, "all cells of another page"),
+        "calls a key, qos": Limit(90_000, "three curves with the marks of the cursor, and the side"),
+        "calls a key, viewers": Limit(33_000, "the tiles that the cursor leaves and enters"),
+        "calls a key, help": Limit(147_000, "a typed letter searches and draws the page anew"),
+        "calls a page of the wall": Limit(51_000, "all cells of another page"),
         "calls a second of a still deck": Limit(
-            38_500, "clocks and ages of 19 visible rows, and two signs that blink; each paint asks all widgets"
+            32_000, "clocks and ages of 19 visible rows, and two signs that blink; each paint asks all widgets"
         ),
         "refreshes a key": Limit(1, "a key changes the screen once"),
         "pictures of the selected event in a burst of keys": Limit(1, "only the last one is seen"),

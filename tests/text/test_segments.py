@@ -6,11 +6,13 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len as measured_cells
 
 from livedeck.text.segments import (
     Line,
     Shade,
     StyleRole,
+    cell_len,
     changed_ranges,
     clip,
     fit,
@@ -30,6 +32,11 @@ LINES = st.lists(st.tuples(TEXTS, st.sampled_from([StyleRole.TEXT, StyleRole.DIM
 @given(LINES, st.integers(0, 40), st.booleans(), st.booleans())
 def test_a_fitted_line_is_exactly_as_wide_as_asked(line: Line, cells: int, right: bool, ellipsis: bool) -> None:
     assert width(fit(line, cells, right=right, ellipsis=ellipsis)) == cells
+
+
+def test_each_character_takes_the_cells_that_a_terminal_gives_it() -> None:
+    characters = [chr(code) for code in range(0x20, 0x3100)]
+    assert [char for char in characters if cell_len(char) != measured_cells(char)] == []
 
 
 @given(LINES, LINES, st.integers(0, 60))

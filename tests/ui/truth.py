@@ -132,6 +132,8 @@ class Records:
     faults: list[tuple[float, bool]] = field(default_factory=list)
     delays: list[tuple[float, float]] = field(default_factory=list)
     _samples: dict[str, list[Sample]] = field(default_factory=dict)
+    _reads: dict[str, float] = field(default_factory=dict)
+    _noted: int = 0
 
     def note(self) -> None:
         """Keep the events of this moment."""
@@ -155,6 +157,7 @@ class Records:
         slow = [fault.seconds for fault in world.faults.active if fault.kind == "latency"]
         self.delays.append((world.now(), max(slow, default=0.0)))
         self._samples.clear()
+        self._note_reads()
 
     def delays_lately(self, seconds: float) -> set[float]:
         """Delays of replies, in seconds, that faults caused in that time."""
@@ -162,9 +165,15 @@ class Records:
 
     def last_read(self, path: str) -> float | None:
         """Moment of the last request of that path that the platform carried out; None without one."""
-        entries = self.simulator.journal.after(0)
-        reads = [entry.answer.at for entry in entries if entry.request.path == path and entry.answer.status == 200]
-        return max(reads, default=None)
+        self._note_reads()
+        return self._reads.get(path)
+
+    def _note_reads(self) -> None:
+        """Keep the time of each request, because the journal keeps the newest requests only."""
+        for entry in self.simulator.journal.after(self._noted):
+            self._noted = entry.n
+            if entry.answer.status == 200:
+                self._reads[entry.request.path] = entry.answer.at
 
     def faults_lately(self, seconds: float) -> bool:
         """Whether a fault of the platform was active in that time."""

@@ -41,9 +41,10 @@ class Scale(Record):
 
     def dot(self, value: float) -> int:
         """Return the dot of a value, counted from the bottom. A value outside the scale gets the nearest dot."""
-        count = DOTS * self.rows
-        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
-        return min(floor(share * count), count - 1)
+        share = (value - self.low) / (self.high - self.low)
+        if share >= 1:
+            return DOTS * self.rows - 1
+        return int(share * DOTS * self.rows) if share > 0 else 0
 
     def row(self, value: float) -> int:
         """Return the row of a value, counted from the top."""

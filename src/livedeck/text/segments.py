@@ -8,9 +8,9 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import chain, compress, count, groupby, repeat, starmap, zip_longest
 from operator import itemgetter, ne
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
-from livedeck.text.outside import Shown, shown
+from livedeck.text.outside import Shown, has_agreed_width, shown
 
 
 class StyleRole(StrEnum):
@@ -129,7 +129,11 @@ R = TypeVar("R", bound=Role)
 
 def cell_len(text: str) -> int:
     """Return the number of terminal cells of a text. A wide character takes two cells."""
-    return len(text) if text.isascii() and text.isprintable() else _measured_cells(text)
+    return len(text) if _NARROW.fullmatch(text) else _measured_cells(text)
+
+
+_NARROW = re.compile("[ -~¡-¬®-˿‐-‧←-⋿─-◼✓-✘⠀-⣿]*")
+"""Pattern of texts whose characters take one cell each. A chart calls for the width of thousands of them."""
 
 
 @lru_cache(maxsize=4096)
@@ -143,7 +147,7 @@ def width(line: Iterable[tuple[str, Role]]) -> int:
     """Return the number of terminal cells of a line."""
     texts = [text for text, _ in line]
     whole = "".join(texts)
-    return len(whole) if whole.isascii() and whole.isprintable() else sum(map(cell_len, texts))
+    return len(whole) if _NARROW.fullmatch(whole) else sum(map(cell_len, texts))
 
 
 def linked(line: ShadedLine, command: str, argument: str = "") -> list[tuple[str, Role]]:
@@ -165,10 +169,11 @@ def plain(line: Iterable[tuple[str, Role]]) -> Shown:
     return Shown("".join(shown(text) for text, _ in line))
 
 
-def render(line: Iterable[tuple[str, R]], cells: int) -> list[tuple[Shown, R | StyleRole]]:
+def render(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[Shown, R | StyleRole]]:
     """Return a line in exactly `cells` cells, safe for a screen or picture. An ellipsis marks a cut."""
-    fitted = fit([(shown(text), role) for text, role in line], cells, ellipsis=True)
-    return [(Shown(text), role) for text, role in fitted]
+    if not has_agreed_width("".join([text for text, _ in line])):
+        line = [(shown(text), role) for text, role in line]
+    return cast("list[tuple[Shown, R | StyleRole]]", fit(line, cells, ellipsis=True))
 
 
 def fit(

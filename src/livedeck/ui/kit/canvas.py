@@ -162,7 +162,11 @@ class Canvas(StyledWidget):
         if drawing is self._drawing:
             return 0
         before, self._lines = self._lines, drawing[:height]
+        is_whole = self._drawing is None
         self._drawing, self._drawn_size = drawing, self.size
+        if is_whole:
+            self.refresh()
+            return height
         return self.refresh_regions(
             region
             for row in range(height)
@@ -172,9 +176,8 @@ class Canvas(StyledWidget):
     def on_resize(self) -> None:
         """Draw for the new size, unless the first picture was drawn for this size already."""
         if self._drawing is None or self._drawn_size != self.size:
-            self._lines, self._drawing = [], None
+            self._drawing = None
             self.repaint()
-            self.refresh()
 
     def line_at(self, y: int) -> ShadedLine:
         return _line_at(self._lines, y)

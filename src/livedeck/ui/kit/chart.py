@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from msgspec import field
 
@@ -147,30 +146,30 @@ class _Panel:
     def draw_marks(self) -> None:
         """Draw signs in the first row, and the cursor."""
         for cell, (sign, role) in self._backdrop.marks.items():
-            self._put(0, cell, sign, role)
+            self._drawn[0][cell] = sign, self._ink(role), 100
         if self._backdrop.cursor is not None:
             self._draw_column(self._backdrop.cursor, CURSOR, StyleRole.STRONG)
 
     def _draw_column(self, cell: int, glyph: str, role: StyleRole, strength: int = 100) -> None:
-        for row in range(self._scale.rows):
-            self._put(row, cell, glyph, role, strength)
+        for row in self._drawn:
+            row[cell] = glyph, self._ink(role), strength
 
     def _draw_level(self, value: float, role: StyleRole, strength: int = 100, *, every: int = 2) -> None:
-        row, dot = self._scale.row(value), self._scale.dot(value)
+        row, glyph = self._drawn[self._scale.row(value)], HORIZONTAL[self._scale.dot(value) % DOTS]
         for cell in range(0, self._backdrop.cells, every):
-            self._put(row, cell, HORIZONTAL[dot % DOTS], role, strength)
+            row[cell] = glyph, self._ink(role), strength
 
     def _draw_values(
         self, values: Sequence[float | None], role: StyleRole, strength: int = 100, *, drawn_cells: int = 3
     ) -> None:
-        for row, text in enumerate(draw_curve(values, self._scale)):
+        ink = self._ink(role)
+        for row, text in zip(self._drawn, draw_curve(values, self._scale), strict=True):
             for cell, glyph in enumerate(text):
                 if glyph != BLANK and cell % 3 < drawn_cells:
-                    self._put(row, cell, glyph, role, strength)
+                    row[cell] = glyph, ink, strength
 
-    def _put(self, row: int, cell: int, glyph: str, role: StyleRole, strength: int = 100) -> None:
-        is_old = self._backdrop.is_stale and role not in _LINES
-        self._drawn[row][cell] = glyph, StyleRole.STALE if is_old else role, strength
+    def _ink(self, role: StyleRole) -> StyleRole:
+        return StyleRole.STALE if self._backdrop.is_stale and role not in _LINES else role
 
     def line(self, row: int) -> ShadedLine:
         """Return a row of the panel. Neighbouring cells with the same look become one segment.
@@ -182,7 +181,7 @@ class _Panel:
         depth, half_full = 100 * from_bottom // max(1, self._scale.rows - 1), DOTS * from_bottom + DOTS // 2
         area = None if self._backdrop.is_stale else self._curve.role
         line: list[tuple[str, Role]] = []
-        run, before = "", _Look(StyleRole.TEXT, 100, None, None)
+        run, before = "", _PLAIN
         for (glyph, ink, strength), level, fault in zip(self._drawn[row], self._levels, self._faults, strict=True):
             under = area if level >= half_full else None
             look = ink, strength, under, fault
@@ -190,27 +189,25 @@ class _Panel:
                 run += glyph
                 continue
             if run:
-                line.append((run, before.shade(depth)))
-            run, before = glyph, _Look(*look)
-        return [*line, (run, before.shade(depth))]
+                line.append((run, _shade(before, depth)))
+            run, before = glyph, look
+        return [*line, (run, _shade(before, depth))]
 
 
 _Drawn = tuple[str, StyleRole, int]
 
 _BLANK: _Drawn = (BLANK, StyleRole.TEXT, 100)
 
+_Look = tuple[StyleRole, int, StyleRole | None, StyleRole | None]
+"""Look of a cell: role and strength of its ink, and roles of the area and the fault that tint the background."""
 
-class _Look(NamedTuple):
-    """Look of a cell: role and strength of its ink, and roles of the area and the fault that tint the background."""
+_PLAIN: _Look = (StyleRole.TEXT, 100, None, None)
 
-    ink: StyleRole
-    strength: int
-    area: StyleRole | None
-    fault: StyleRole | None
 
-    def shade(self, depth: int) -> Shade:
-        """Return the look as a shade. `depth`: height of the row in the panel, in percent."""
-        return Shade(self.ink, self.strength, self.area, depth if self.area else 0, self.fault)
+def _shade(look: _Look, depth: int) -> Shade:
+    """Return the look as a shade. `depth`: height of the row in the panel, in percent."""
+    ink, strength, area, fault = look
+    return Shade(ink, strength, area, depth if area else 0, fault)
 
 
 def _median(bucket: Bucket | None) -> float | None:

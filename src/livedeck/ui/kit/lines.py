@@ -21,6 +21,7 @@ class LinesWidget(Canvas):
         if len(lines) != len(self._content):
             self.display = bool(lines)
             self.styles.height = max(1, len(lines))
+            self._drawing = None  # the new layout paints all of it
         self._content = lines
         self.repaint()
 

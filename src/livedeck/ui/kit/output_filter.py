@@ -36,7 +36,7 @@ class ControlFilter(LineFilter):
     """Filter that removes controls from texts, cell for cell."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  signature of filters
-        if not any(_CONTROLS.search(segment.text) for segment in segments):
+        if not _CONTROLS.search("".join([segment.text for segment in segments])):
             return segments
         return [
             segment if segment.control else Segment(without_controls(segment.text), segment.style)
