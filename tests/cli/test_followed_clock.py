@@ -97,6 +97,33 @@ def test_the_way_of_an_answer_is_taken_into_account() -> None:
     assert play(work, latency=0.2) == pytest.approx(0, abs=1e-3)
 
 
+def test_a_slow_answer_at_the_start_does_not_set_the_clock_if_a_later_one_is_exact() -> None:
+    """A deck that starts is busy with its imports, so it reads the first answers late; CLOCK_SKEW needs 2 s."""
+
+    async def work() -> float:
+        machine = VirtualClock()
+        stage = Stage(machine, 4, latency=2.4)
+        stage.way = 0.0  # the answer waits until this process reads it
+
+        async def read(after: int | None) -> ClockReading:
+            try:
+                return await stage.read(after)
+            finally:
+                stage.latency = 0.01 if len(read_at) else 2.4
+                read_at.append(machine.monotonic())
+
+        read_at: list[float] = []
+        clock = FollowedClock(read, machine)
+
+        async def begin() -> float:
+            await clock.start()
+            return ahead(clock, stage)
+
+        return await machine.run(begin())
+
+    assert asyncio.run(work()) == pytest.approx(0, abs=0.1)
+
+
 def test_a_sleep_lasts_its_seconds_of_the_followed_clock_through_every_change() -> None:
     async def work(stage: Stage, clock: FollowedClock, machine: VirtualClock) -> list[float]:
         began, sleeping = machine.monotonic(), asyncio.ensure_future(clock.sleep(100))

@@ -166,11 +166,28 @@ def test_the_plan_and_the_doctor_show_the_traffic_and_ask_no_segment(tmp_path: P
     assert all(58_000 < row["rate"] < 70_000 and row["lowest"] == "144p" for row in rows)
     total = f"{len(rows)} events, if all are on air: "
     assert total in plan.stdout
-    assert " 0.10 Mbit/s, 0.36 GB in a night of 8 h; a round every " in plan.stdout
+    assert " up to 0.10 Mbit/s, 0.36 GB in a night of 8 h; a round every " in plan.stdout
     assert " s, not 10 s, to stay within budget_kbit" in plan.stdout
     assert total in doctor
     assert (asked.returncode, "segment" in asked.stdout) == (1, True)
     assert "at most 100 kbit/s" in checked.stdout
+
+
+def test_the_plan_is_a_limit_only_without_a_mean_bit_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mean = MASTER.replace("BANDWIDTH=280000", "BANDWIDTH=380000,AVERAGE-BANDWIDTH=280000")
+    for master, is_limit in ((MASTER, True), (mean, False)):
+        monkeypatch.setitem(globals(), "MASTER", master)
+        with served(tmp_path) as (_, service), cdn() as place:
+            env = {
+                **settings_of(tmp_path, f'[probe]\nplaylist = "{place}/{{event_id}}/master.m3u8"\n'),
+                "LIVEDECK_BASE_URL": service["base_url"],
+                "LIVEDECK_TOKEN": service["token"],
+            }
+            text = called(tmp_path, "probe", "--plan", env=env).stdout
+            rows = json.loads(called(tmp_path, "probe", "--plan", "--json", env=env).stdout)["plan"]
+        assert [row["is_limit"] for row in rows] == [is_limit] * len(rows)
+        assert text.count("up to ") == (len(rows) + 1) * is_limit
+        assert all(58_000 < row["rate"] < 70_000 for row in rows)
 
 
 def test_the_probe_is_switched_on_after_its_traffic_is_shown_and_confirmed(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from livedeck.monitor import (
     Finding,
     Grade,
     Picture,
+    Reading,
     Severity,
     Snapshot,
     Sound,
@@ -35,7 +36,7 @@ from livedeck.monitor.detection.health import find
 from livedeck.monitor.detection.viewers import update
 from livedeck.monitor.evidence.blame import Facts, blame
 from livedeck.monitor.evidence.ends import Answer, Doubts, EventStanding, Standing
-from livedeck.monitor.evidence.playlists import HostPlaylists, Playlists, Way, way_of, with_witness
+from livedeck.monitor.evidence.playlists import HostPlaylists, Playlists, Way, playlists_of, way_of, with_witness
 from livedeck.monitor.evidence.witness import Witness, contradiction, witness
 from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.kind import EventCase
@@ -49,6 +50,7 @@ from livedeck.monitor.published import codec
 from livedeck.monitor.signal.analysis import DataQuality, SignalAnalysis
 from monitor.alarm_stage import WELL, state
 from monitor.probing import HOST, Packager, Probe, moment, seen
+from monitor.recordings import readings
 from monitor.stage import NOW, Deck, Stage, event, model
 from virtual_clock import VirtualClock
 
@@ -448,6 +450,27 @@ def test_playlists_that_lost_their_encoders_blame_neither_a_host_nor_this_machin
 ) -> None:
     board = played(gone, on, tally=BroadcastState.RECONNECTING)
     assert {event_id for event_id, _ in board.shown()} == {*gone}
+
+
+@pytest.mark.parametrize(
+    ("newest", "returned", "fails"),
+    [
+        (58.0, 0.0, 0),  # the encoder may have died with the playlist, and metrics are late
+        (66.0, 0.0, 3),
+        (80.0, 75.0, 0),  # the encoder is back, and its first segments are not yet listed
+        (100.0, 75.0, 3),
+    ],
+)
+def test_a_stalled_playlist_blames_its_host_only_after_later_samples(
+    newest: float, returned: float, fails: int
+) -> None:
+    sample = readings([Reading(moment(newest).timestamp(), 4e6, 128e3, 30.0, 0)])
+    fed = replace(ON_AIR, ingest=Ingest(IngestState.RECEIVING, moment(returned)))
+    stalled = seen(101.0, delivery=Delivery.STALLED, head_time=moment(60.0))
+    well = [state(name=name) for name in "abc"]
+    events = [replace(each, phase=fed, viewer=stalled, qos=replace(each.qos, readings=sample)) for each in well]
+    playlists = playlists_of(events)
+    assert (playlists.failing if playlists else 0) == fails
 
 
 def test_a_silent_platform_and_no_playlist_is_this_machine_s_network() -> None:

@@ -123,6 +123,12 @@ async def test_a_redirect_is_judged_like_an_address(fetcher: Fetcher, inside: st
     assert (answer.is_refused, answer.body, len(heads)) == (True, b"", 1)
 
 
+@pytest.mark.parametrize("broken", ["https://0177.0.0.1/", "https://[::1/"])
+async def test_a_redirect_to_no_address_is_a_reply(fetcher: Fetcher, broken: str) -> None:
+    async with listening(moved(broken)) as (place, _):
+        assert (await got(fetcher, place)).error == "the reply redirects to no address"
+
+
 async def test_a_kept_connection_is_not_used_for_a_home_that_may_not_go_there(fetcher: Fetcher) -> None:
     async with listening(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n#EXTM3U") as (place, heads):
         assert (await got(fetcher, place)).body == b"#EXTM3U"

@@ -258,6 +258,23 @@ def test_a_request_that_can_never_come_is_a_problem(tmp_path: Path, request_: st
     assert all(says in problem for problem in found)
 
 
+@pytest.mark.parametrize(
+    ("match", "says"),
+    [
+        ('{ operation = "get_event" }', 'match.operation: no operation is called "get_event"; there are '),
+        ('{ event = "Opera" }', 'match.event: no event is called "Opera"; there are '),
+        ('{ event = "Later" }', ""),
+        ('{ event = { glob = "Op*" } }', ""),
+    ],
+)
+def test_a_fault_that_can_never_hit_is_a_problem(tmp_path: Path, match: str, says: str) -> None:
+    created = '[[steps]]\nat = "+00:00:01"\ndo = "create"\nfields = { name = "Later" }\n'
+    fault = f'[[steps]]\nat = "+00:00:02"\ndo = "fault"\nkind = "status"\nmatch = {match}\n'
+    found = problems(tmp_path, f'title = "x"\nlasts = "+00:01:00"\nworkspace = "stage"\n{created}{fault}')
+    assert len(found) == bool(says)
+    assert all(says in problem for problem in found)
+
+
 def test_a_workspace_may_be_a_file_beside_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "house.toml").write_text('[[events]]\nname = "A"\ncreated = "-1d"\n', encoding="utf-8")
     text = 'title = "x"\nlasts = "+1d"\nworkspace = "house"\n[[steps]]\nat = "+00:00:01"\ndo = "delete"\nevent = "A"\n'

@@ -36,10 +36,13 @@ _REST = 0.02
 """Seconds between two rounds of requests, in case the server replies at once instead of holding a request."""
 
 _TRIES = 3
-"""Maximum number of readings to try until one is exact."""
+"""Maximum number of readings until one is exact. Without an exact one, the best counts."""
 
-_DOUBT = 10.0
-"""Maximum round trip of an exact reading, in seconds of the followed clock."""
+_EXACT, _DOUBT = 1.0, 10.0
+"""Maximum round trip of an exact reading and of a usable one, in seconds of the followed clock.
+
+The clock is wrong by up to half of it, and an error of 2 s is a CLOCK_SKEW.
+"""
 
 _ROUNDING = 0.001
 """Seconds by which the time in a reply is rounded."""
@@ -169,19 +172,22 @@ class FollowedClock:
 
     async def _measure(self) -> None:
         """Read the clock without a wait, and set this clock if it is wrong. Raises NoClockError."""
+        tried: list[tuple[float, float, ClockReading]] = []
         for _ in range(_TRIES):
             sent = self._machine.monotonic()
             reading = await self._read(None)
             received = self._machine.monotonic()
-            doubt = 0.0 if reading.paused else (received - sent) * reading.speed
-            if doubt <= _DOUBT or reading.speed > MAX_SPEED:
-                self._is_confirmed = True
-                self._take(reading, received, doubt)
-                return
-        raise NoClockError(
-            f"--follow-clock: the simulator takes {received - sent:.1f} s to respond, too long at "
-            f"{reading.speed:g} times real time; try a lower speed"
-        )
+            tried.append((0.0 if reading.paused else (received - sent) * reading.speed, received, reading))
+            if tried[-1][0] <= _EXACT or reading.speed > MAX_SPEED:
+                break
+        doubt, at, best = min(found for found in tried if found[2].epoch == reading.epoch)
+        if doubt > _DOUBT and best.speed <= MAX_SPEED:
+            raise NoClockError(
+                f"--follow-clock: the simulator takes {doubt / best.speed:.1f} s to respond, too long at "
+                f"{best.speed:g} times real time; try a lower speed"
+            )
+        self._is_confirmed = True
+        self._take(best, at, doubt)
 
     def _take(self, reading: ClockReading, received: float, doubt: float) -> None:
         """Set this clock by a reading that arrived at `received` (monotonic s), or set `fault` if that is impossible.

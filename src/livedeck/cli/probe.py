@@ -211,7 +211,8 @@ def sum_text(settings: Settings, planned: list[Planned]) -> str:
     rarer = stretched(interval, rate, budget)
     requests = sum(row.requests for row in planned) * interval / rarer
     rate *= interval / rarer
-    parts = [f"{counted(len(rates), 'event')}, if all are on air: {traffic_text(requests, rate)}"]
+    traffic = traffic_text(requests, rate, is_limit=any(row.is_limit for row in planned))
+    parts = [f"{counted(len(rates), 'event')}, if all are on air: {traffic}"]
     if unknown:
         parts.append(f"{counted(unknown, 'event')} of unknown traffic")
     if rarer > interval:
@@ -232,6 +233,7 @@ async def print_plan(settings: Settings, *, as_json: bool) -> int:
                 "origin": row.address.origin.value,
                 "lowest": row.lowest,
                 "rate": row.rate,
+                "is_limit": row.is_limit,
                 "daily": None if row.rate is None else gigabytes(row.rate, 24),
                 "requests": None if row.rate is None else row.requests,
                 "reason": row.reason,
@@ -250,7 +252,8 @@ def _echo_plan(settings: Settings, planned: list[Planned], names: Mapping[str, s
     from livedeck.probe.plan import NIGHT, gigabytes
 
     for row in planned:
-        rate = f"{row.rate / 1e3:.0f} kbit/s  {gigabytes(row.rate, NIGHT):.2f} GB" if row.rate else row.reason
+        limit = "up to " if row.is_limit else ""
+        rate = f"{limit}{row.rate / 1e3:.0f} kbit/s  {gigabytes(row.rate, NIGHT):.2f} GB" if row.rate else row.reason
         echo(f"{safe(names[row.event_id], 32):<32}  {row.address.origin:<14}  {row.lowest:<12}  {rate}")
     echo(sum_text(settings, planned))
 

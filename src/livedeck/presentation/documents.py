@@ -1182,8 +1182,8 @@ class ViewerDocument(TypedDict):
 class ProbePlan(TypedDict):
     """Traffic of the probe for an event: `rate` in bit/s, `daily` in GB a day on air. None if unknown.
 
-    `requests`: per second. `origin`: source of the address. `lowest`: lowest rendition. `reason`: why the event is not
-    probed.
+    `is_limit`: the real traffic is lower. `requests`: per second. `origin`: source of the address. `lowest`: lowest
+    rendition. `reason`: why the event is not probed.
     """
 
     event_id: str
@@ -1191,6 +1191,7 @@ class ProbePlan(TypedDict):
     origin: str
     lowest: str
     rate: float | None
+    is_limit: bool
     daily: float | None
     requests: float | None
     reason: str

@@ -18,13 +18,15 @@ _AT_ONCE = 8
 class Planned(Record):
     """Traffic of an event on air.
 
-    `lowest`: rendition to read. `rate`: in bit/s; None if unknown, with the `reason`. `requests`: per second.
+    `lowest`: rendition to read. `rate`: in bit/s; None if unknown, with the `reason`. `is_limit`: the real rate is
+    lower, because the playlist states only the highest bit rate. `requests`: per second.
     """
 
     event_id: str
     address: Address
     lowest: str = ""
     rate: float | None = None
+    is_limit: bool = False
     requests: float = 0.0
     reason: str = ""
 
@@ -53,17 +55,19 @@ async def _measured(plan: Plan, requests: Round, event_id: str, address: Address
     except Unusable as reason:
         return Planned(event_id, address, rungs[0].name if rungs else "", reason=str(reason))
     lowest = rungs[0].name if rungs else ""
-    if isinstance(found, Master) or not rungs or not rungs[0].usual:
+    bandwidth = (rungs[0].usual or rungs[0].bandwidth) if rungs else 0
+    if isinstance(found, Master) or not bandwidth:
         return Planned(event_id, address, lowest, reason="its bit rate is not stated")
     cost = Cost(
-        bandwidth=rungs[0].usual,
+        bandwidth=bandwidth,
         target=found.target,
         rungs=len(rungs),
         playlist_size=len(answer.body),
         master_size=master_size,
         has_sound_apart=bool(rungs[0].sound),
     )
-    return Planned(event_id, address, lowest, cost.rate(plan.interval), cost.requests(plan.interval))
+    is_limit = not rungs[0].usual
+    return Planned(event_id, address, lowest, cost.rate(plan.interval), is_limit, cost.requests(plan.interval))
 
 
 async def _read(requests: Round, address: str) -> tuple[Answer, Master | Media]:

@@ -145,9 +145,9 @@ def stretched(interval: float, rate: float, budget: float) -> float:
     return interval * max(1.0, rate / budget)
 
 
-def traffic_text(requests: float, rate: float) -> str:
-    """Return traffic in words. `requests`: per second. `rate`: in bit/s."""
-    return f"{requests:.1f} requests/s, {volume_text(rate)}"
+def traffic_text(requests: float, rate: float, *, is_limit: bool = False) -> str:
+    """Return traffic in words. `requests`: per second. `rate`: in bit/s. `is_limit`: the real rate is lower."""
+    return f"{requests:.1f} requests/s, {'up to ' if is_limit else ''}{volume_text(rate)}"
 
 
 def volume_text(rate: float) -> str:

@@ -51,8 +51,9 @@ class Unusable(Exception):  # noqa: N818  as the errors of the client
 class Rung(Record):
     """Rendition of a master playlist.
 
-    `bandwidth`, `usual`: highest and mean bit rate with the sound (bit/s). `height`: in pixels; 0 if unknown. `sound`:
-    address of its separate sound playlist; empty without one. `track`: name of this sound, if there are several.
+    `bandwidth`, `usual`: highest and mean bit rate with the sound (bit/s); 0 if not stated. `height`: in pixels; 0 if
+    unknown. `sound`: address of its separate sound playlist; empty without one. `track`: name of this sound, if there
+    are several.
     """
 
     address: str
@@ -170,7 +171,7 @@ def _sound(tracks: Sequence[Any], address: str) -> tuple[str, str]:
 def _rung(info: Any, address: str, sounds: Mapping[str, tuple[str, str]]) -> Rung:
     height = int(info.resolution[1]) if info.resolution else 0
     bandwidth = int(info.bandwidth or 0)
-    usual = int(info.average_bandwidth or bandwidth)
+    usual = int(info.average_bandwidth or 0)
     if not (0 <= height < 2**16 and 0 <= bandwidth < 2**40 and 0 <= usual < 2**40):
         raise Unusable("a broken playlist (a rendition with impossible numbers)")
     sound, track = sounds.get(info.audio, ("", ""))

@@ -193,6 +193,8 @@ class Outgoing:
         except (httpx.HTTPError, httpcore.ProxyError, *LOST, OSError) as error:
             if cause := lost_cause(error):
                 raise Unreachable(f"no reply ({cause})", cause) from error
+            if "in location header" in str(error):  # httpx reads that header even though it follows no redirect
+                raise Unreadable("the reply redirects to no address") from error
             raise Unreadable("the reply was not HTTP") from error
 
     def _guard(self, scheme: str) -> EgressGuard | None:

@@ -21,7 +21,7 @@ from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.monitor.model.span import Span
 from livedeck.monitor.model.thresholds import Content
-from livedeck.monitor.model.viewer import ViewerState
+from livedeck.monitor.model.viewer import Delivery, ViewerState
 from livedeck.record import Record
 
 
@@ -347,8 +347,21 @@ class EventState(Record):
 
     @property
     def is_fed(self) -> bool:
-        """True if nothing shows that the encoder is away. Only then is a failing playlist the fault of its host."""
-        return self.phase.tally is BroadcastState.ON_AIR and self.late_since is None
+        """True if nothing shows that the encoder is away. Only then is a failing playlist the fault of its host.
+
+        A playlist also stops with its encoder, so a stalled one needs samples that are later than its newest segment by
+        two segments. An encoder that returned since then must have sent for two rounds more.
+        """
+        if self.phase.tally is not BroadcastState.ON_AIR or self.late_since is not None:
+            return False
+        viewer, times = self.viewer, self.qos.readings.time
+        if viewer is None or viewer.delivery is not Delivery.STALLED or not (viewer.head_time and times):
+            return True
+        head, returned = viewer.head_time, self.phase.ingest.since
+        needed = 2 * (viewer.target or 0.0)
+        if returned is not None and returned > head:
+            head, needed = returned, needed + 2 * viewer.interval
+        return times[-1] > head.timestamp() + needed
 
 
 class ListDoubt(Record):

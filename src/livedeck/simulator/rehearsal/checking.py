@@ -13,7 +13,6 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from livedeck.simulator.api import ENDPOINTS
 from livedeck.simulator.engine.clock import SimulatorClock
 from livedeck.simulator.engine.encoder import encoder_states, first_sent_at
 from livedeck.simulator.engine.store import Document, Files, Store
@@ -23,6 +22,7 @@ from livedeck.simulator.errors import ApiError, SimulatorError
 from livedeck.simulator.http import Endpoint
 from livedeck.simulator.models import RequestBody
 from livedeck.simulator.rehearsal import scenario_file, scenarios
+from livedeck.simulator.rehearsal.fault_arguments import OPERATIONS
 from livedeck.simulator.rehearsal.naming import there_are
 from livedeck.simulator.rehearsal.scenario import Expected, Scenario
 from livedeck.simulator.rehearsal.scenario_file import Flaw
@@ -171,23 +171,27 @@ def _alarm_flaws(events: Mapping[str, Document], alarms: Sequence[Expected]) -> 
 
 
 def _request_flaws(events: Mapping[str, Document], scenario: Scenario) -> Iterator[Flaw]:
-    """Yield the unknown events, operations and body fields in all patterns for requests."""
-    operations = {endpoint.operation: endpoint for endpoint in ENDPOINTS}
+    """Yield the unknown events and body fields in all patterns for requests, and the unknown events of faults."""
     requests = {f"answers[{answer.index}]": answer.request or {} for answer in scenario.answers}
     requests |= {f"allowed[{index}]": request for index, request in enumerate(scenario.allowed)}
     patterns = {f"{path}.request": request for path, request in requests.items()}
     patterns |= {f"steps[{step.index}].when": step.when or {} for step in scenario.steps}
+    faults = {f"steps[{step.index}].match": step.arguments.given().get("match") or {} for step in scenario.steps}
+    names = [*events, *_later_names(scenario)]
+    known = {*names, *(row["id"] for row in events.values())}
+    for path, request in {**patterns, **faults}.items():
+        if isinstance(wanted := request.get("event"), str) and wanted not in known:
+            yield f"{path}.event", f'no event is called "{wanted}"; {there_are(names, wanted)}'
     for path, request in patterns.items():
-        for name, known, ids in (
-            ("event", [*events], [row["id"] for row in events.values()]),
-            ("operation", [*operations], []),
-        ):
-            if isinstance(wanted := request.get(name), str) and wanted not in {*known, *ids}:
-                reason = f'no {name} is called "{wanted}"; {there_are(known, wanted)}'
-                yield f"{path}.{name}", reason
-        named = request.get("operation")
-        if isinstance(named, str) and named in operations:
-            yield from _body_flaws(path, operations[named], request)
+        if isinstance(named := request.get("operation"), str):
+            yield from _body_flaws(path, OPERATIONS[named], request)
+
+
+def _later_names(scenario: Scenario) -> Iterator[str]:
+    """Yield the names and ids of events that a step of the scenario gives."""
+    for step in scenario.steps:
+        given = step.arguments.given()
+        yield from (name for name in (given.get("fields", {}).get("name"), given.get("event_id")) if name)
 
 
 def _body_flaws(path: str, endpoint: Endpoint[Any], request: Mapping[str, Any]) -> Iterator[Flaw]:

@@ -10,11 +10,13 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
+from livedeck.simulator.api import ENDPOINTS
 from livedeck.simulator.engine.clock import format_epoch
 from livedeck.simulator.engine.faults import FAULT_EFFECTS, LANDINGS, LATE_ANSWERS, Fault, FaultCounts
 from livedeck.simulator.engine.pattern import PatternError, RequestPattern
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.models import UNSET, Must, RequestBody, inside, integer, number, one_of, parsed, text
+from livedeck.simulator.rehearsal.naming import there_are
 
 KIND_FIELDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(FAULT_EFFECTS, ()),
@@ -47,6 +49,9 @@ NEEDED = {
 }
 """Kind of fault -> its required field."""
 
+OPERATIONS = {endpoint.operation: endpoint for endpoint in ENDPOINTS}
+"""Name of an operation -> its endpoint."""
+
 _OWN_FIELDS = {name for names in KIND_FIELDS.values() for name in names}
 _STATUSES = {"redirect": (300, 399), "answer": (200, 599)}
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -60,6 +65,9 @@ def checked_pattern(table: dict[str, Any], *, of_journal: bool = False) -> dict[
         RequestPattern(table, of_journal=of_journal)
     except PatternError as error:
         raise inside(error.problems) from None
+    named = table.get("operation")
+    if isinstance(named, str) and named not in OPERATIONS:
+        raise inside([("operation", f'no operation is called "{named}"; {there_are(OPERATIONS, named)}')])
     return table
 
 
