@@ -26,7 +26,6 @@ from livedeck.presentation.connection import (
     blind_words,
     calm_word,
     failing_words,
-    is_whole,
     missing_line,
     missing_text,
     via_text,
@@ -307,7 +306,7 @@ def empty_texts(model: WallModel) -> tuple[str, str]:
         return "NO FRESH DATA", ""
     if model.matching < model.total:
         title, count = "NOTHING TO SHOW", f"{model.matching} of {model.total} pass the filter"
-    elif not is_whole(model.snapshot):
+    elif not model.snapshot.is_whole:
         return "NOTHING TO SHOW", missing_text(model.snapshot)
     else:
         title, count = "NOTHING ON AIR", f"{model.total} events on the platform"
