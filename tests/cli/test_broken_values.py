@@ -59,3 +59,5 @@ def test_the_status_shows_the_other_events(tmp_path: Path) -> None:
     done = run(tmp_path, body, "status")
     assert "e2" in done.stdout
     assert "1 event could not be read and cannot be shown" in done.stdout
+    assert done.returncode == 4, "the missing event may be on air"
+    assert "1 event could not be read and cannot be shown" in done.stderr

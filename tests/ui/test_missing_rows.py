@@ -23,6 +23,7 @@ TEXTS = {
     ALL: "5 of 5 events not received",
     UNKNOWN: "an unknown number of events not received",
 }
+UNREADABLE = "1 event could not be read and cannot be shown"
 FRESH = RenderTime(EVENING, EVENING, stale=False)
 
 
@@ -45,6 +46,21 @@ async def test_the_deck_counts_what_is_missing_and_calls_nothing_clear(shortfall
         assert "No events yet" not in text_of(deck)
         await show(deck, pilot, events=(), alarms=(), quiet=(), shortfall=None)
         assert "No events yet" in text_of(deck)
+
+
+async def test_a_row_that_cannot_be_read_is_missing_too() -> None:
+    """It may be an event on air: neither the deck nor the wall calls anything clear, and a command says it failed."""
+    async with running() as (deck, pilot):
+        await show(deck, pilot, events=known(deck).events, alarms=(), quiet=(), unreadable=1)
+        assert UNREADABLE in text_of(deck)
+        assert "clear" not in text_of(deck)
+    empty = replace(await evening(), events=(), alarms=(), quiet=(), unreadable=1)
+    for size in SIZES[:3]:
+        shown = text(lines(empty, size))
+        assert UNREADABLE in shown
+        assert "clear" not in shown
+        assert "NOTHING ON AIR" not in shown
+    assert "0 events known, 0 alarms" in status_table(empty, FRESH)
 
 
 @pytest.mark.parametrize("size", SIZES[:3])

@@ -466,6 +466,20 @@ def test_over_tiles_stand_the_alarms_of_what_has_none(known: Snapshot) -> None:
     assert not any(alarm.kind in "\n".join(banner) for alarm in known.alarms)
 
 
+def test_the_alarms_for_which_the_grid_has_no_line_are_counted(known: Snapshot) -> None:
+    """wallboard.md, "Grid": of those without an event and of those that have cleared, three are shown."""
+    own = [replace(known.alarms[0], event_id="", subject="livedeck", kind=f"OWN_{number}") for number in range(5)]
+    crowd = many(known, 60)
+    crowd = replace(crowd, events=tuple(state for state in crowd.events if not state.assessment.findings))
+    gone = [
+        replace(own[0], event_id=state.id, kind="CLEARED", state=AlarmState.RETURNED, present=False, changed=EVENING)
+        for state in crowd.events[:4]
+    ]
+    for alarms, counted in ((own, ["and 2 more"]), (gone, ["and 1 more"]), (own[:3], [])):
+        drawn = text(lines(replace(crowd, alarms=tuple(alarms)), (160, 45)))
+        assert re.findall(r"and \d+ more", drawn) == counted
+
+
 def test_the_health_of_each_of_nine_tiles_is_in_large_letters(known: Snapshot) -> None:
     crowd = many(known, 9)
     drawn = dots(lines(crowd, (160, 45)))

@@ -46,7 +46,7 @@ from livedeck.presentation.alarm_text import (
     rule_change_text,
     stop_text,
 )
-from livedeck.presentation.connection import is_whole, missing_text, poor_text
+from livedeck.presentation.connection import missing_text, poor_text
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import (
     alarm_action_object,
@@ -417,7 +417,7 @@ def print_alarms(snapshot: Snapshot, now: datetime, *, as_json: bool, include_qu
         _print_connection(snapshot.link)
     if snapshot.link.state.is_answering and (missing := missing_text(snapshot)):
         echo(f"livedeck alarm list: {missing}", err=True)
-    return code_of_link(snapshot.link) or (DONE if is_whole(snapshot) else UNREACHABLE)
+    return code_of_link(snapshot.link) or (DONE if snapshot.is_whole else UNREACHABLE)
 
 
 async def follow_alarms(monitor: Feed, *, as_json: bool, include_quiet: bool, is_raw: bool = False) -> int:

@@ -43,8 +43,8 @@ def command(
 
     EVENT: an id, a name, or the beginning of either. KIND, such as NO_INGEST, explains only this kind, with its
     evidence and every limit that it reads. Uses the collector if the settings name one; otherwise this command judges
-    the samples that the platform still has. --at reads the history of this machine; "not recorded" marks the parts that
-    the history does not store. If the platform does not respond, the collector explains the last known state of the
+    the samples of the platform and of this machine's history. --at reads that history; "not recorded" marks the parts
+    that it does not store. If the platform does not respond, the collector explains the last known state of the
     event; the exit code is then 4, or 3 after a refusal. Exit code 6 if the event is not watched. `livedeck notify
     explain` says who is notified.
     """

@@ -141,7 +141,9 @@ async def _rows(settings: Settings) -> tuple[Silence, ...]:
 )
 @click.option("--everything", is_flag=True, help="Confirm a silence whose conditions match everything.")
 @DURATION
-@click.option("--until-end", is_flag=True, help="With --event: end when the event's broadcast ends, after 4 h at most.")
+@click.option(
+    "--until-end", is_flag=True, help="With --event: end with the event's broadcast, or after --duration [4h]."
+)
 @click.option("--start", metavar="TIME", help="Start of a planned silence: 21:00, 2026-11-21T21:00, in 2 h.")
 @click.option("--passes", type=_SEVERITIES, help="Lowest severity that still rings and notifies.")
 @click.option("--comment", required=True, metavar="TEXT", help="Reason, shown with the alarms.")

@@ -13,7 +13,7 @@ from livedeck.environment import terminal
 from livedeck.monitor import PATIENCE, EventState, HistoryReads, NotReadError, OpenChange, Snapshot
 from livedeck.presentation import events
 from livedeck.presentation.alarm_text import alarm_text
-from livedeck.presentation.connection import is_whole, missing_text
+from livedeck.presentation.connection import missing_text
 from livedeck.presentation.event_detail import doubt_text
 from livedeck.presentation.open_changes import ADVICE, open_change_object, open_change_text
 from livedeck.presentation.render_time import RenderTime
@@ -63,9 +63,9 @@ async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = Fa
     if code:
         where = "" if snapshot.attachment else f" at {settings.base_url}"
         echo(f"livedeck: the platform{where} cannot be watched: {snapshot.link.why}", err=True)
-    elif not is_whole(snapshot):
+    elif not snapshot.is_whole:
         echo(f"livedeck: {missing_text(snapshot)}", err=True)
-    return code or (0 if is_whole(snapshot) else UNREACHABLE)
+    return code or (0 if snapshot.is_whole else UNREACHABLE)
 
 
 async def recorded_changes(history: HistoryReads | None) -> tuple[Sequence[OpenChange] | None, str]:
@@ -115,7 +115,7 @@ def summary(snapshot: Snapshot) -> str:
     if as_of is None:
         return "no data: alarms unknown"
     flood = " (FLOOD: more than a person can follow)" if snapshot.flood else ""
-    hint = "" if is_whole(snapshot) else " known"
+    hint = "" if snapshot.is_whole else " known"
     events = counted(len(snapshot.events), "event")
     return f"{events}{hint}, {counted(len(snapshot.alarms), 'alarm')}{flood}, as of {as_of:%Y-%m-%d %H:%M:%S}Z"
 

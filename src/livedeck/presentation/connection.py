@@ -32,7 +32,7 @@ def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
     """
     link = snapshot.link
     is_current = link.as_of is not None and link.state.is_answering and not render_time.stale
-    return is_current and is_whole(snapshot)
+    return is_current and snapshot.is_whole
 
 
 def calm_word(snapshot: Snapshot, render_time: RenderTime) -> str:
@@ -48,11 +48,6 @@ def calm_word(snapshot: Snapshot, render_time: RenderTime) -> str:
 
 MEASURING = "measuring"
 """Word for no alarms while the samples of an event on air were not polled, are warming up, or are late or gone."""
-
-
-def is_whole(snapshot: Snapshot) -> bool:
-    """Return whether the last event list was whole and contained every known event."""
-    return snapshot.shortfall is None and snapshot.list_doubt is None
 
 
 def not_known_text(as_of: datetime | None, cause: Blame, before: str = "") -> str:

@@ -147,7 +147,7 @@ def gather_facts(snapshot: Snapshot, event: Event, now: datetime, *, is_read_onl
         as_of | {"signal": state.qos.as_of if state else None, "clock": snapshot.link.as_of},
         public_keys(complete) or (own.public_keys if own else ()),
         own,
-        snapshot.shortfall is None and snapshot.list_doubt is None and not snapshot.unreadable,
+        snapshot.is_whole,
     )
 
 

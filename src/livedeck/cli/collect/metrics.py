@@ -15,7 +15,6 @@ from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, UNREACHABLE, code_of_link, run
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import SystemClock, history_reader, make_api, make_link, make_monitor
-from livedeck.presentation.connection import is_whole
 from livedeck.presentation.metrics import LINK_UP, Counted, metrics_text
 from livedeck.presentation.prometheus import metric_files
 from livedeck.presentation.render_time import RenderTime
@@ -40,7 +39,7 @@ async def print_metrics(settings: Settings) -> int:
         snapshot = await monitor.wait_ready(TIMEOUT)
     render_time = RenderTime.from_snapshot(snapshot, SystemClock().now())
     echo(metrics_text(snapshot, render_time, __version__, Counted(requests=api.request_counts)).removesuffix("\n"))
-    return code_of_link(snapshot.link) or (DONE if is_whole(snapshot) else UNREACHABLE)
+    return code_of_link(snapshot.link) or (DONE if snapshot.is_whole else UNREACHABLE)
 
 
 def _check_docs_url(_ctx: click.Context, _param: click.Parameter, value: str) -> str:

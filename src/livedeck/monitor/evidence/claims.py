@@ -125,7 +125,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "LIST_WRONG": Claim(
             "events missing from two lists, although the platform still serves them by id or sends their samples",
             "requested by id, no reply yet",
-            "a complete list that contains all of them",
+            "lists that contain all of them, or proof that the others are gone",
         ),
         "COLLECTOR_SILENT": Claim(
             "12 s without a message, 60 s without a new snapshot, or a refusal by the collector",

@@ -74,6 +74,11 @@ class Snapshot(Record):
         return any(state.viewer is not None for state in self.events)
 
     @property
+    def is_whole(self) -> bool:
+        """True if every row of the last event list came and could be read, and every known event was among them."""
+        return self.shortfall is None and self.list_doubt is None and not self.unreadable
+
+    @property
     def true_changes(self) -> tuple[AlarmChange, ...]:
         """Transitions of alarms since the last snapshot, at their true times."""
         return self.changes if self.log is None else self.log

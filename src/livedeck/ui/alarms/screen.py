@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, AlarmKey, NotReadError, Silence, Snapshot, read_figures
 from livedeck.presentation.alarms import ALARMS, NOT_MEASURED, alarm_key, all_alarms, section_heads
 from livedeck.presentation.badges import SILENCE_GLYPH
-from livedeck.presentation.connection import is_seen, is_whole, missing_text, way_lines
+from livedeck.presentation.connection import is_seen, missing_text, way_lines
 from livedeck.presentation.events import name as event_name
 from livedeck.presentation.incidents import INCIDENTS, Incident, incident_lines, incident_title, incidents
 from livedeck.presentation.remembered import Remembered
@@ -299,7 +299,7 @@ class AlarmsScreen(BaseScreen):
                     if all(state.is_measured for state in snapshot.events)
                     else NOT_MEASURED
                 )
-            return NOT_SEEN if is_whole(snapshot) else f"{NOT_SEEN}; {missing_text(snapshot)}"
+            return NOT_SEEN if snapshot.is_whole else f"{NOT_SEEN}; {missing_text(snapshot)}"
         if self._tab == SILENCES:
             return f"No silence runs or is planned. {key_of('alarm.silence', self.ctx.actions)} adds one."
         if self.ctx.records is None and self._tab != "notices":

@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from livedeck.monitor import Alarm, AlarmState, EventState, Silence, Snapshot, is_acknowledged, take_back_until
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
-from livedeck.presentation.connection import banner_line, is_whole, missing_line, missing_text
+from livedeck.presentation.connection import banner_line, missing_line, missing_text
 from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line, sort_line
 from livedeck.presentation.open_changes import open_changes_line
 from livedeck.presentation.remembered import Remembered
@@ -386,7 +386,7 @@ class EventList(BaseScreen):
         self.ctx.reconcile_selection(events.rows, self.listing(snapshot).rows, events.first)
         selected = self.ctx.selected_event()
         reason = waiting_text(snapshot) if snapshot.link.as_of is None else with_keys(self.EMPTY, self.ctx.actions)
-        reason = reason if is_whole(snapshot) else missing_text(snapshot)
+        reason = reason if snapshot.is_whole else missing_text(snapshot)
         cursor = selected.id if selected else None
         empty = "" if events.total else reason
         columns = self.columns(snapshot)

@@ -26,7 +26,6 @@ from livedeck.presentation.connection import (
     blind_words,
     calm_word,
     failing_words,
-    is_whole,
     missing_line,
     missing_text,
     via_text,
@@ -191,11 +190,16 @@ def banner(model: WallModel, cells: int, max_alarms: int, scale: int) -> Iterato
     is_quiet = has_tiles or is_doubtful(model)
     large, complete = ([], 0) if is_quiet else _large_alarm(alarms, model.render_time, cells, scale)
     yield from large
-    shown = alarms[complete : max(1, max_alarms)]
+    yield from alarm_lines(alarms[complete:], max(1, max_alarms) - complete, model.render_time, cells)
+
+
+def alarm_lines(alarms: Sequence[Alarm], most: int, render_time: RenderTime, cells: int) -> Iterator[Line]:
+    """Yield a line for each of the first `most` alarms. The last line counts the others."""
+    shown = alarms[:most]
+    left = len(alarms) - len(shown)
     for alarm in shown:
-        left = len(alarms) - len(shown) - complete
         more: Line = [(f"  and {left} more ", StyleRole.DIM)] if left and alarm is shown[-1] else []
-        yield join(alarm_line(alarm, model.render_time, cells - width(more)), more, cells)
+        yield join(alarm_line(alarm, render_time, cells - width(more)), more, cells)
 
 
 def is_doubtful(model: WallModel) -> bool:
@@ -307,7 +311,7 @@ def empty_texts(model: WallModel) -> tuple[str, str]:
         return "NO FRESH DATA", ""
     if model.matching < model.total:
         title, count = "NOTHING TO SHOW", f"{model.matching} of {model.total} pass the filter"
-    elif not is_whole(model.snapshot):
+    elif not model.snapshot.is_whole:
         return "NOTHING TO SHOW", missing_text(model.snapshot)
     else:
         title, count = "NOTHING ON AIR", f"{model.total} events on the platform"

@@ -12,7 +12,7 @@ from itertools import islice
 
 from livedeck.monitor import Alarm, AlarmState, EventState, Grade, diagnose
 from livedeck.presentation import events
-from livedeck.presentation.alarms import alarm_line, answered_by
+from livedeck.presentation.alarms import answered_by
 from livedeck.presentation.connection import MEASURING
 from livedeck.presentation.events import STANDING_WORDS, Standing, standing
 from livedeck.presentation.render_time import RenderTime
@@ -79,18 +79,18 @@ class FaultArea:
         model, cells, height = self._model, self._cells, self._height
         lines: list[ShadedLine] = [*islice(header.doubts(model, cells, self._scale), max(1, height - 1))]
         own = [alarm for alarm in model.alarms if not alarm.event_id]
-        lines += [alarm_line(alarm, self._at, cells) for alarm in own[:_MAX_ALARMS]]
+        lines += header.alarm_lines(own, _MAX_ALARMS, self._at, cells)
         wrong = [state for state in model.states if standing(state, self._at) in WRONG]
         of_events = [alarm for alarm in model.alarms if alarm.event_id]
-        cleared = [alarm for alarm in of_events if alarm.state is AlarmState.RETURNED][:_MAX_ALARMS]
+        cleared, most = [alarm for alarm in of_events if alarm.state is AlarmState.RETURNED], _MAX_ALARMS
         free = max(0, height - len(lines))
         if wrong:
             lines += self._wrong(wrong, free)
         elif header.is_doubtful(model) or any(events.is_doubtful(state, self._at) for state in model.states):
-            cleared = of_events  # stale data: show the alarms of the last fresh data
+            cleared, most = of_events, height  # stale data: show the alarms of the last fresh data
         elif not own:
-            lines += self._calm(free - len(cleared))
-        lines += [alarm_line(alarm, self._at, cells) for alarm in cleared[: max(0, height - len(lines))]]
+            lines += self._calm(free - min(len(cleared), most))
+        lines += header.alarm_lines(cleared, min(most, max(0, height - len(lines))), self._at, cells)
         return [fit(line, cells, ellipsis=True) for line in fit_height(lines, height)]
 
     def _wrong(self, states: Sequence[EventState], height: int) -> list[ShadedLine]:
