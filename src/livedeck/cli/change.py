@@ -20,7 +20,6 @@ from livedeck.presentation.open_changes import ADVICE, open_change_object, open_
 from livedeck.settings import Settings, SettingsError, load
 from livedeck.text.values import safe
 
-
 NOT_RECORDED = "no history is kept, so the outcomes of changes are unknown: set `history` in the settings"
 """Error of a list of open changes without a history."""
 
