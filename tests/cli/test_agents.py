@@ -113,6 +113,16 @@ def test_a_status_says_that_acknowledgements_are_unknown_while_the_history_canno
     assert found["unread"].endswith("So acknowledgements, shelves, notes and silences of this machine are not known.")
 
 
+def test_without_a_history_open_changes_are_unknown_and_not_an_empty_list(on_stage: Stage) -> None:
+    async def ask() -> tuple[Any, str]:
+        async with agent(on_stage, LIVEDECK_HISTORY="off") as client:
+            return await call(client, "status"), await refused(client, "change_list")
+
+    status, said = asyncio.run(ask())
+    assert status["open_changes"] is None
+    assert said.startswith("no history is kept, so the outcomes of changes are unknown")
+
+
 async def drive_a_show(on_stage: Stage, platform: Platform) -> str:
     """Drive a show from nothing to an enabled event, and return its id."""
     names = ("event.create", "event.edit", "event.schedule", "event.enable", "event.complete")

@@ -163,6 +163,22 @@ def test_what_would_be_told_is_explained(
     assert (done.returncode, done.stdout) == (code, f"ops -> ops: {words}\n")
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("API_BLIND", "yes, 5 s after the alarm is raised"),
+        ("NOTIFY_FAILING", "yes, at once"),
+        ("CDN", "no: the event of the alarm does not match Studio *"),
+    ],
+)
+def test_an_alarm_of_no_event_is_explained_as_it_is_sent(tmp_path: Path, sink: Sink, kind: str, words: str) -> None:
+    env = configured(tmp_path, sink)
+    with (tmp_path / "config.toml").open("a") as config:
+        config.write('events = ["Studio *"]\n')
+    done = called(tmp_path, "notify", "explain", "livedeck", kind, "critical", "--at", "2026-11-21T12:00", env=env)
+    assert (done.returncode, done.stdout) == (6 if words.startswith("no") else 0, f"ops -> ops: {words}\n")
+
+
 def test_without_a_route_it_is_said_that_nobody_is_notified(tmp_path: Path) -> None:
     done = called(tmp_path, "notify", "explain", "Friday show", "NO_INGEST", env={"LIVEDECK_HISTORY": "off"})
     assert (done.returncode, done.stdout) == (6, "")

@@ -20,6 +20,9 @@ from livedeck.presentation.open_changes import ADVICE, open_change_object, open_
 from livedeck.settings import Settings, SettingsError, load
 from livedeck.text.values import safe
 
+NOT_RECORDED = "no history is kept, so the outcomes of changes are unknown: set `history` in the settings"
+"""Error of a list of open changes without a history."""
+
 
 @click.command
 @formats("table", "json")
@@ -34,9 +37,7 @@ def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> 
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         if settings.history_file() is None:
-            raise SettingsError(
-                "no history is kept, so the outcomes of changes are unknown: set `history` in the settings"
-            )
+            raise SettingsError(NOT_RECORDED)
         recorded = written_history(settings)
         changes = await recorded.whole(recorded.open_changes()) if recorded else ()
         if output_format == "json":

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         withheld,
     )
     from livedeck.notify.heartbeat import Heartbeat, Vitals, failure
-    from livedeck.notify.message import Beginning, Entry, Message, Open, Status
+    from livedeck.notify.message import NOTIFY_FAILING, Beginning, Entry, Message, Open, Status
     from livedeck.notify.notifier import Notifier, Storage
     from livedeck.notify.services import Alertmanager, PagerDuty, Slack, SlackHook, Teams
     from livedeck.notify.spool import (
@@ -63,6 +63,7 @@ __all__ = [
     "FIELDS",
     "GROUPINGS",
     "KEPT",
+    "NOTIFY_FAILING",
     "OPTIONS",
     "RATE_WINDOW",
     "SEEN_EACH",

@@ -814,7 +814,7 @@ class PlatformSettings(BaseModel):
         default=4.0,
         gt=0,
         le=60,
-        description="seconds to connect and for each silence; a request takes at most twice that",
+        description="seconds to connect and for each silence; a request without a file takes at most twice that",
     )
     proxy: str = Field(default="", description="proxy for https, as in `http://proxy.example:3128`")
     ca_file: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from livedeck.cli.change import NOT_RECORDED
 from livedeck.cli.event.preflight import judge, preflight_object
 from livedeck.cli.exit_codes import DONE, USAGE, code_of_link
 from livedeck.cli.formats import schema_name
@@ -33,7 +34,7 @@ from livedeck.presentation.open_changes import open_change_object
 from livedeck.presentation.preflight import preflight
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.serialization import fault_object, shortfall_object
-from livedeck.settings import Settings
+from livedeck.settings import Settings, SettingsError
 from livedeck.text.values import safe
 
 Arguments = dict[str, Any]
@@ -142,6 +143,7 @@ def _status() -> Tool:
         if code_of_link(snapshot.link):
             raise click.ClickException(f"unknown: the platform cannot be watched: {snapshot.link.why}")
         changes, _unread = await recorded_changes(session.history)
+        changes = changes if session.history else None
         return status_object(snapshot, render_time, changes, watch.unread)
 
     return _tool("status", "Tell what is on air and what is wrong now. Takes up to 15 s.", (), work)
@@ -160,7 +162,9 @@ def _preflight() -> Tool:
 def _open_changes() -> Tool:
     async def work(session: Session, _: Arguments) -> Mapping[str, Any]:
         history = session.history
-        changes = await history.whole(history.open_changes()) if history else ()
+        if history is None:
+            raise SettingsError(NOT_RECORDED)
+        changes = await history.whole(history.open_changes())
         return {"schema": schema_name("change list"), "changes": [*map(open_change_object, changes)]}
 
     return _tool("change list", "List the changes of this machine with an unknown outcome.", (), work)

@@ -53,7 +53,7 @@ def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> 
 @platform
 @click.pass_context
 def show_command(ctx: click.Context, /, *, letter_id: str, output_format: str, **flags: Any) -> None:
-    """Show a dead letter: the reply of its target, its text, and the JSON that the target got.
+    """Show a dead letter: the reply of its target, its text, and its JSON as a webhook gets it.
 
     ID: the id of the dead letter, or its beginning.
     """

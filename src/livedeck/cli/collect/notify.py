@@ -24,9 +24,10 @@ from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import make_link, written_history
 from livedeck.monitor import NotReadError, Severity
 from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.monitor.kinds.kind import PLATFORM
+from livedeck.monitor.kinds.kind import DeckDetector, IncidentDetector
 from livedeck.notify import (
     DEAD,
+    NOTIFY_FAILING,
     WAITING,
     Case,
     CaseEvent,
@@ -150,8 +151,9 @@ def explain_command(
 
     KIND is a kind of alarm, such as NO_INGEST. SEVERITY is info, warning or critical; without SEVERITY, the command
     explains every severity that the kind can have. EVENT is an id, a name or the beginning of either in the history of
-    this machine. An event that the history lacks is taken to have the name EVENT. --at takes a time in the zone of the
-    settings. Sends no request to the platform. Exit code 6 if no route would notify.
+    this machine. An event that the history lacks is taken to have the name EVENT; a KIND of no event ignores EVENT.
+    --at takes a time in the zone of the settings. Sends no request to the platform. Exit code 6 if no route would
+    notify.
     """
 
     async def work() -> int:
@@ -164,11 +166,12 @@ def explain_command(
         if not events:
             echo(f"livedeck notify explain: {reason}; using EVENT as typed", err=True)
         routes, fires = make_plan(settings).routes, False
+        is_of_no_event = isinstance(ALARM_KINDS[kind].detector, DeckDetector)
         if not routes:
             text = "the settings have no route, so nobody is notified: see `livedeck docs notifications`"
             echo(f"livedeck notify explain: {text}", err=True)
         for level in [Severity(severity)] if severity else _severities(kind):
-            case = Case(kind, level, events or [CaseEvent(event, event)])
+            case = Case(kind, level, [] if is_of_no_event else events or [CaseEvent(event, event)])
             head = "" if severity else f"{level}: "
             for route in routes:
                 reasons = reasons_against(route, case)
@@ -225,7 +228,8 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
         return (
             f"waits: {local:%a %H:%M %Z} is outside the route's hours, and the severity is below {route.through}{after}"
         )
-    wait = "at once" if case.kind == PLATFORM else f"{route.group_wait.total_seconds():g} s after the alarm is raised"
+    is_at_once = case.kind == NOTIFY_FAILING or isinstance(ALARM_KINDS[case.kind].detector, IncidentDetector)
+    wait = "at once" if is_at_once else f"{route.group_wait.total_seconds():g} s after the alarm is raised"
     return f"yes, {wait}{after}"
 
 
