@@ -133,6 +133,8 @@ def test_lists_and_status_say_what_they_lack(on_stage: Stage, tmp_path: Path) ->
     found, readable = json.loads(status.stdout), json.loads(called(tmp_path, "status", "--json", env=env).stdout)
     assert (found["open_changes"], found["unread"] in status.stderr) == (None, True)
     assert (readable["open_changes"], readable["unread"]) == ([], None)
+    unkept = called(tmp_path, "status", "--json", env={**env, "LIVEDECK_HISTORY": "off"})
+    assert json.loads(unkept.stdout)["open_changes"] is None
 
 
 def corrupt(path: Path) -> None:

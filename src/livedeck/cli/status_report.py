@@ -42,6 +42,7 @@ async def print_status(settings: Settings, *, as_json: bool, has_plot: bool = Fa
         snapshot = await watch.feed.wait_ready(TIMEOUT, patience)
         render_time = RenderTime.from_snapshot(snapshot, watch.feed.clock.now())
     changes, unread = await recorded_changes(written_history(settings))
+    changes = changes if settings.history_file() else None
     if as_json:
         echo_json(status_object(snapshot, render_time, changes, watch.unread))
     else:

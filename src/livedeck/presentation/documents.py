@@ -554,8 +554,8 @@ class Workspace(OpenAlarms):
 class Status(Workspace):
     """Output of `livedeck status`.
 
-    `open_changes`: changes with an unknown outcome; None if they cannot be read. `unread`: why acknowledgements,
-    shelves, notes and silences of this machine are unknown; None if they are known.
+    `open_changes`: changes with an unknown outcome; None if they cannot be read, or if no history is kept. `unread`:
+    why acknowledgements, shelves, notes and silences of this machine are unknown; None if they are known.
     """
 
     open_changes: list[OpenChange] | None
