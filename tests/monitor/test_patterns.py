@@ -86,11 +86,18 @@ def test_the_pattern_of_each_simulated_fault_is_named(shape: str, pattern: Patte
         assert diagnose(finding.kind, state) == PATTERN_DIAGNOSES[pattern], "what a pattern's fault raises, it explains"
 
 
-@pytest.mark.parametrize("ingest", [IngestState.INTERRUPTED, IngestState.NONE])
-def test_where_nothing_arrives_the_last_good_samples_explain_nothing(ingest: IngestState) -> None:
+@pytest.mark.parametrize(
+    ("ingest", "pattern"),
+    [
+        (IngestState.INTERRUPTED, Pattern.GONE),
+        (IngestState.NONE, Pattern.GONE),
+        (IngestState.UNKNOWN, Pattern.NONE),  # late or gone: nothing proves that the encoder is disconnected
+    ],
+)
+def test_where_nothing_arrives_the_last_good_samples_explain_nothing(ingest: IngestState, pattern: Pattern) -> None:
     state = on_air("clean")
     gone = Phase(BroadcastState.RECONNECTING, ingest=Ingest(ingest))
-    assert pattern_of(gone, state.qos.readings, state.assessment) is Pattern.GONE
+    assert pattern_of(gone, state.qos.readings, state.assessment) is pattern
 
 
 def test_the_pattern_and_not_the_kind_tells_the_cause_where_it_knows_better() -> None:

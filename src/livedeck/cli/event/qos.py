@@ -208,7 +208,7 @@ def print_plot(follower: QosFollower, seconds: float) -> None:
 
 
 def _reason_without_samples(event: Event) -> str:
-    return "no stream is scheduled" if event.stream is None else "its stream has no samples yet"
+    return "no stream is scheduled" if event.stream is None else "the platform sent no samples of its stream"
 
 
 def _age(follower: QosFollower) -> str:

@@ -47,8 +47,10 @@ class SignalSignature(NamedTuple):
 def pattern_of(
     phase: Phase, readings: Readings, assessment: HealthAssessment, thresholds: Thresholds = _DEFAULTS
 ) -> Pattern:
-    """Return the pattern that an event's signal shows now."""
-    if phase.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED, IngestState.UNKNOWN} or not len(readings):
+    """Return the pattern that an event's signal shows now. Late samples show none."""
+    if phase.ingest.state is IngestState.UNKNOWN:
+        return Pattern.NONE
+    if phase.ingest.state in {IngestState.NONE, IngestState.INTERRUPTED} or not len(readings):
         return Pattern.GONE
     return classify(_signature(readings, assessment, thresholds))
 
