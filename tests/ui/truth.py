@@ -132,7 +132,7 @@ class Records:
     faults: list[tuple[float, bool]] = field(default_factory=list)
     delays: list[tuple[float, float]] = field(default_factory=list)
     _samples: dict[str, list[Sample]] = field(default_factory=dict)
-    _reads: dict[str, float] = field(default_factory=dict)
+    _reads: dict[str, list[float]] = field(default_factory=dict)
     _noted: int = 0
 
     def note(self) -> None:
@@ -163,17 +163,17 @@ class Records:
         """Delays of replies, in seconds, that faults caused in that time."""
         return {delay for at, delay in self.delays if at >= self.now - seconds and delay}
 
-    def last_read(self, path: str) -> float | None:
-        """Moment of the last request of that path that the platform carried out; None without one."""
+    def reads(self, path: str) -> list[float]:
+        """Moments of the requests of that path that the platform carried out."""
         self._note_reads()
-        return self._reads.get(path)
+        return self._reads.get(path, [])
 
     def _note_reads(self) -> None:
         """Keep the time of each request, because the journal keeps the newest requests only."""
         for entry in self.simulator.journal.after(self._noted):
             self._noted = entry.n
             if entry.answer.status == 200:
-                self._reads[entry.request.path] = entry.answer.at
+                self._reads.setdefault(entry.request.path, []).append(entry.answer.at)
 
     def faults_lately(self, seconds: float) -> bool:
         """Whether a fault of the platform was active in that time."""

@@ -1115,10 +1115,13 @@ def quality(reader: Reader, text: str, found: _Found) -> None:
 
 @sentence(rf"(?:recorded  )?(?P<none>none  )?(?:▒ STALE, )?as of (?P<age>\d+ s|{SPAN}) ago")
 def listed(reader: Reader, text: str, found: _Found) -> None:
-    """Compare the age of a list of recordings with the last read of it, and `none` with the videos of the event."""
+    """Compare the age of a list of recordings with the reads of it, and `none` with the videos of the event.
+
+    The deck need not have received the last one: a reply that comes after its screen was left may be lost.
+    """
     ids = reader.records.named(reader.pane or reader.selected or "")
-    reads = [at for key in ids if (at := reader.records.last_read(f"/v2/live/events/{key}/videos")) is not None]
-    reader.says(text, any(is_duration(found["age"], reader.now - at) for at in reads), "last read")
+    reads = [at for key in ids for at in reader.records.reads(f"/v2/live/events/{key}/videos")]
+    reader.says(text, any(is_duration(found["age"], reader.now - at) for at in reads), "read")
     if found["none"]:
         now = datetime.fromtimestamp(reader.now - reader.age - LIST_INTERVAL, UTC)
         recorded = {row["event_id"] for row in reader.records.all("video") if when(row["created_at"]) <= now}
