@@ -453,24 +453,25 @@ def test_playlists_that_lost_their_encoders_blame_neither_a_host_nor_this_machin
 
 
 @pytest.mark.parametrize(
-    ("newest", "returned", "fails"),
+    ("delivery", "newest", "returned", "is_fed"),
     [
-        (58.0, 0.0, 0),  # the encoder may have died with the playlist, and metrics are late
-        (66.0, 0.0, 3),
-        (80.0, 75.0, 0),  # the encoder is back, and its first segments are not yet listed
-        (100.0, 75.0, 3),
+        (Delivery.STALLED, 63.0, 0.0, False),  # the encoder may have died with the playlist, and metrics are late
+        (Delivery.STALLED, 66.0, 0.0, True),
+        (Delivery.STALLED, 80.0, 65.0, False),  # the encoder is back, and its first segments are not yet listed
+        (Delivery.PLAYS, 90.0, 65.0, False),  # the faults of its absence still await their second good round
+        (Delivery.STALLED, 100.0, 65.0, True),
+        (Delivery.GONE, 50.0, 0.0, True),
     ],
 )
-def test_a_stalled_playlist_blames_its_host_only_after_later_samples(
-    newest: float, returned: float, fails: int
+def test_a_playlist_that_may_have_stopped_with_its_encoder_blames_no_host(
+    delivery: Delivery, newest: float, returned: float, is_fed: bool
 ) -> None:
     sample = readings([Reading(moment(newest).timestamp(), 4e6, 128e3, 30.0, 0)])
-    fed = replace(ON_AIR, ingest=Ingest(IngestState.RECEIVING, moment(returned)))
-    stalled = seen(101.0, delivery=Delivery.STALLED, head_time=moment(60.0))
-    well = [state(name=name) for name in "abc"]
-    events = [replace(each, phase=fed, viewer=stalled, qos=replace(each.qos, readings=sample)) for each in well]
-    playlists = playlists_of(events)
-    assert (playlists.failing if playlists else 0) == fails
+    phase = replace(ON_AIR, ingest=Ingest(IngestState.RECEIVING, moment(returned)))
+    viewer = seen(101.0, delivery=delivery, head_time=moment(60.0))
+    well = state()
+    found = replace(well, phase=phase, viewer=viewer, qos=replace(well.qos, readings=sample))
+    assert (found.is_fed, playlists_of([found]) is not None) == (is_fed, is_fed)
 
 
 def test_a_silent_platform_and_no_playlist_is_this_machine_s_network() -> None:

@@ -349,19 +349,20 @@ class EventState(Record):
     def is_fed(self) -> bool:
         """True if nothing shows that the encoder is away. Only then is a failing playlist the fault of its host.
 
-        A playlist also stops with its encoder, so a stalled one needs samples that are later than its newest segment by
-        two segments. An encoder that returned since then must have sent for two rounds more.
+        A playlist stops with its encoder. So a stalled one needs a sample that is later than its newest segment by two
+        segments. An encoder that began or returned must have sent for two segments and three rounds: so long the faults
+        of viewers outlast its absence.
         """
         if self.phase.tally is not BroadcastState.ON_AIR or self.late_since is not None:
             return False
-        viewer, times = self.viewer, self.qos.readings.time
-        if viewer is None or viewer.delivery is not Delivery.STALLED or not (viewer.head_time and times):
+        viewer, times, returned = self.viewer, self.qos.readings.time, self.phase.ingest.since
+        if viewer is None or not times:
             return True
-        head, returned = viewer.head_time, self.phase.ingest.since
-        needed = 2 * (viewer.target or 0.0)
-        if returned is not None and returned > head:
-            head, needed = returned, needed + 2 * viewer.interval
-        return times[-1] > head.timestamp() + needed
+        segments = 2 * (viewer.target or 0.0)
+        if returned is not None and times[-1] <= returned.timestamp() + segments + 3 * viewer.interval:
+            return False
+        head = viewer.head_time if viewer.delivery is Delivery.STALLED else None
+        return head is None or times[-1] > head.timestamp() + segments
 
 
 class ListDoubt(Record):
