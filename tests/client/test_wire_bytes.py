@@ -45,12 +45,18 @@ START = datetime(2026, 11, 21, 21, 0, 0, 250_000, tzinfo=timezone(timedelta(hour
 
 OBJECT = b'{"data":{"id":"x"}}'
 LIST = b'{"data":[]}'
+TRACK_IN_EACH = b'{"data":[{"id":"t-1","language":"en"},{"id":"t-2","language":"de"}]}'
 SUCCESS = b'{"data":{"success":true}}'
 NOTHING = b""
 JSON = {"content-type": "application/json"}
 EMPTY = {"content-length": "0"}
 
 Call = Callable[[Api, Path], Awaitable[object]]
+
+
+def object_with(identity: str) -> bytes:
+    """Return a reply about the object with this id."""
+    return b'{"data":{"id":"%s"}}' % identity.encode()
 
 
 class Case(NamedTuple):
@@ -211,7 +217,13 @@ CASES = (
         JSON,
         b'{"from_time":1.5}',
     ),
-    Case(3, "none", lambda api, _: api.posters.get("v-1", "p-1"), OBJECT, b"GET " + POSTERS + b"/p-1 HTTP/1.1"),
+    Case(
+        3,
+        "none",
+        lambda api, _: api.posters.get("v-1", "p-1"),
+        object_with("p-1"),
+        b"GET " + POSTERS + b"/p-1 HTTP/1.1",
+    ),
     Case(
         4,
         "none",
@@ -251,7 +263,7 @@ CASES = (
         10,
         "none",
         lambda api, _: api.subtitles.generate("v-1", ["en", "de"]),
-        LIST,
+        TRACK_IN_EACH,
         b"POST " + TRACKS + b"/auto HTTP/1.1",
         JSON,
         b'{"languages":["en","de"]}',
@@ -265,7 +277,13 @@ CASES = (
         JSON,
         b'["t-2","t-1"]',
     ),
-    Case(12, "none", lambda api, _: api.subtitles.get("v-1", "t-1"), OBJECT, b"GET " + TRACKS + b"/t-1 HTTP/1.1"),
+    Case(
+        12,
+        "none",
+        lambda api, _: api.subtitles.get("v-1", "t-1"),
+        object_with("t-1"),
+        b"GET " + TRACKS + b"/t-1 HTTP/1.1",
+    ),
     Case(
         13,
         "before",
@@ -309,7 +327,11 @@ CASES = (
         b"GET " + ANNOTATIONS + b"?page=1000&per_page=50&order=start_time.asc HTTP/1.1",
     ),
     Case(
-        17, "none", lambda api, _: api.annotations.get("v-1", "a-1"), OBJECT, b"GET " + ANNOTATIONS + b"/a-1 HTTP/1.1"
+        17,
+        "none",
+        lambda api, _: api.annotations.get("v-1", "a-1"),
+        object_with("a-1"),
+        b"GET " + ANNOTATIONS + b"/a-1 HTTP/1.1",
     ),
     Case(
         18,
@@ -434,12 +456,12 @@ CASES = (
         JSON,
         b"{" + EVENT_FIELDS + b"}",
     ),
-    Case(28, "none", lambda api, _: api.events.get("e-1"), OBJECT, b"GET " + EVENTS + b"/e-1 HTTP/1.1"),
+    Case(28, "none", lambda api, _: api.events.get("e-1"), object_with("e-1"), b"GET " + EVENTS + b"/e-1 HTTP/1.1"),
     Case(
         28,
         "any id",
         lambda api, _: api.events.get("a/b \u0416?"),
-        OBJECT,
+        object_with("a/b \u0416?"),
         b"GET " + EVENTS + b"/a%2Fb%20%D0%96%3F HTTP/1.1",
     ),
     Case(29, "none", lambda api, _: api.events.list(), LIST, b"GET " + EVENTS + FIRST),
@@ -543,7 +565,7 @@ CASES = (
         b'{"owner_id":"u-1","name":"Studio \\u0416","type":"instant_meeting",'
         b'"restreams":[{"name":"A","url":"rtmp://a.example/x","stream_key":"key-1"}]}',
     ),
-    Case(40, "none", lambda api, _: api.rooms.get("r-1"), OBJECT, b"GET " + ROOMS + b"/r-1 HTTP/1.1"),
+    Case(40, "none", lambda api, _: api.rooms.get("r-1"), object_with("r-1"), b"GET " + ROOMS + b"/r-1 HTTP/1.1"),
     Case(41, "none", lambda api, _: api.rooms.list(), LIST, b"GET " + ROOMS + FIRST),
     Case(
         41,
