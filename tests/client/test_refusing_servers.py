@@ -143,11 +143,12 @@ async def test_an_upload_ends_at_its_refusal(server: str, closes: bool, size: in
 @pytest.mark.parametrize("size", SIZES)
 @CLOSING
 async def test_an_upload_ends_at_the_refusal_of_nginx(closes: bool, size: int, tmp_path: Path) -> None:
+    """Its pages are not the platform's: 413 judges the request alone; after 401 and 400 the outcome is unknown."""
     closing = "keepalive_timeout 0; lingering_close off;" if closes else "lingering_close always;"
     limit = "client_max_body_size 0; location /413 { client_max_body_size 100; return 204; }"
     others = "location /401 { return 401; } location /400 { return 400; }"
     with nginx(tmp_path, closing + limit + others) as address:
-        assert await statuses(address, size, tmp_path) == [*STATUSES]
+        assert await statuses(address, size, tmp_path) == [413, 0, 0]
 
 
 def proxied(address: str, buffering: str) -> str:

@@ -56,9 +56,9 @@ def time_zone(name: str) -> ZoneInfo:
 
 READ_ONLY = "Send nothing but GET and HEAD."
 
-FORCE = click.option("--force", is_flag=True, help="Replace existing files.")
+FORCE = click.option("--force", is_flag=True, help="Replace what already exists.")
 
-FORCE_TWICE = click.option("--force", count=True, help="Replace existing files.")
+FORCE_TWICE = click.option("--force", count=True, help="Replace what already exists.")
 """Option --force of a download. Given twice, it also accepts content that is not proved to be complete."""
 
 QUIET = click.option("-q", "--quiet", is_flag=True, help="Print only ids; print nothing if there are none.")

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from livedeck.cli.exit_codes import DONE, FAULT, USAGE, run
-from livedeck.cli.options import Command, formats, refuse_platform, simulation, timestamp
+from livedeck.cli.options import FORCE, Command, formats, refuse_platform, simulation, timestamp
 from livedeck.cli.output import echo
 from livedeck.simulator import (
     DEFAULT_TOKEN,
@@ -73,7 +73,7 @@ def _clock_from(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     help="Workspace to serve: stage, big, ... or a TOML file. [default: demo, or the stored one]",
 )
 @simulation
-@click.option("--force", is_flag=True, help="Replace the workspace in the file of --data.")
+@FORCE
 @click.option(
     "--speed", type=click.FloatRange(0.01, 1000), help="Speed of the simulated clock. [default: 1, or the stored one]"
 )
