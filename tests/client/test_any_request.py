@@ -207,7 +207,8 @@ async def test_a_read_is_retried_and_a_change_is_not() -> None:
 
 async def test_errors_are_those_of_every_call() -> None:
     for status, error in ((b"401 Unauthorized", Unauthorized), (b"409 Conflict", Conflict), (b"422 No", Validation)):
-        async with recording(reply(b'{"error":{"message":"why"}}', status)) as (address, _), api_at(address) as api:
+        body = b'{"error":{"code":%s,"message":"why"}}' % (2 * status[:3])
+        async with recording(reply(body, status)) as (address, _), api_at(address) as api:
             for method in ("GET", "POST"):
                 with pytest.raises(error, match=rf"^request {method} /v1/x: .*why"):
                     await api.request(method, "/v1/x")
@@ -229,7 +230,7 @@ async def test_the_token_goes_to_no_other_host(method: str) -> None:
 
 
 async def test_a_secret_of_the_body_or_the_response_is_masked_in_every_text() -> None:
-    refused = reply(b'{"error":{"message":"no: s3nt-key-881 and rece1ved-key-552"}}', b"422 No")
+    refused = reply(b'{"error":{"code":422422,"message":"no: s3nt-key-881 and rece1ved-key-552"}}', b"422 No")
     given = reply(b'{"data":[{"streamKey":"rece1ved-key-552","url":"https://u:passw0rd-31@cdn.example/"}]}')
     async with recording(given, refused) as (address, _), api_at(address) as api:
         answer = await api.request("GET", "/v1/x")
