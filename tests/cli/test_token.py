@@ -175,7 +175,7 @@ def keyring(folder: Path, answer: str) -> dict[str, str]:
     [
         ("return None", "keyring set livedeck production"),
         (f"from keyring.errors import KeyringError; raise KeyringError({SECRET!r})", "KeyringError"),
-        ("return '-'.join(['a', 'token', service, user])", "cannot be reached"),
+        ("return '-'.join(['a', 'token', service, user])", "refuses connections"),
     ],
 )
 def test_the_keyring_is_asked_for_its_entry(tmp_path: Path, answer: str, words: str) -> None:

@@ -67,7 +67,7 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "help-120x40": ((120, 40), ("question_mark",)),
 }
 
-_AWAY = "collector.example cannot be reached: connection refused"
+_AWAY = "collector.example refuses connections; check that the collector runs, and the address in collector_url"
 
 
 def attached(state: AttachmentState, seconds: float, **values: Any) -> Attachment:
