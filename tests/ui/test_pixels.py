@@ -44,6 +44,12 @@ def cells(output: str) -> list[tuple[str, str, str]]:
     return found
 
 
+@pytest.fixture(autouse=True)
+def fresh_styles() -> None:
+    """Forget the styles of pixels: a style of Rich keeps the codes of the first kind of terminal that drew it."""
+    themes.pixel_style.cache_clear()
+
+
 def strip_of(seed: int) -> Strip:
     random = Random(seed)
     data = bytes(random.choice((0, 8, 120, 250)) for _ in range(32 * 2 * 3))
@@ -63,6 +69,7 @@ def test_a_row_of_pixels_is_the_same_cells_in_fewer_bytes(seed: int) -> None:
 def test_other_colours_and_attributes_are_left_to_the_library() -> None:
     few = Console(color_system="256", force_terminal=True)
     assert rendered(strip_of(1), few) == strip_of(1).render(few)
+    assert "38;5;" in rendered(strip_of(1), few)
     bold = Strip([Segment("▀▀", Style(color="#102030", bgcolor="#405060", bold=True))])
     assert rendered(bold, TRUE) == bold.render(TRUE)
 
