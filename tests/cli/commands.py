@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -64,6 +65,11 @@ def called(home: Path, *arguments: str, env: Mapping[str, str] | None = None) ->
     foreign = {name: None for name in os.environ if name.startswith(("LIVEDECK_", "XDG_", "NO_COLOR", "COLORTERM"))}
     with logging_restored():
         done = CliRunner().invoke(main, arguments, env={**foreign, **environment(home, **(env or {}))})
+        for (
+            thread
+        ) in threading.enumerate():  # the end of a process ends this thread; here it would log into other tests
+            if thread.name == "livedeck-salvage":
+                thread.join(TIMEOUT)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
