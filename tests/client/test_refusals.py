@@ -94,6 +94,8 @@ async def test_a_request_that_is_not_accepted_comes_with_advice() -> None:
     caught = await refused(400, error(400400, "no"))
     expected = "list events: the platform does not accept the request (400 400400 no); check the values that were sent"
     assert str(caught) == expected
+    named = await refused(400, error(400400, "no", invalid_params=["per_page: at most 100"]))
+    assert str(named).endswith("(400 400400 no); per_page: at most 100")
 
 
 async def test_a_code_that_the_document_does_not_name_is_told_by_its_status_and_its_message() -> None:
@@ -224,6 +226,24 @@ async def test_what_is_no_json_is_unreadable(body: bytes) -> None:
     async with api_of(saying(body, headers={"Content-Type": "text/html; charset=utf-8"})) as api:
         with pytest.raises(Unreadable, match=r"list events: the response \(text/html\) is not JSON; check the address"):
             await api.events.list()
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "is_foreign"),
+    [
+        (b"<html>Sign in</html>", "text/html", True),
+        (b'{"data": [{"id": ', "application/json", False),
+        (b'{"items": []}', "application/json", False),
+        (b"", "text/html", False),
+    ],
+)
+async def test_only_a_reply_that_does_not_claim_to_be_json_is_foreign(
+    body: bytes, media_type: str, *, is_foreign: bool
+) -> None:
+    async with api_of(saying(body, headers={"Content-Type": media_type})) as api:
+        with pytest.raises(Unreadable) as caught:
+            await api.events.list()
+    assert caught.value.is_foreign is is_foreign
 
 
 @pytest.mark.parametrize("value", ["Infinity", "[1 2]", "[" * 5000 + "]" * 5000, '"\\x"'])

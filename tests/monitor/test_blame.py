@@ -72,7 +72,10 @@ BLAME = {
     Trouble.STATUS: (Culprit.PLATFORM, "the network works: the platform answers 503"),
     Trouble.GATEWAY: (Culprit.STRANGER, f"{STAND_IN} answers 503, not in the platform's error format"),
     Trouble.PAGE: (Culprit.STRANGER, PLACE),
-    Trouble.SHAPE: (Culprit.STRANGER, PLACE),
+    Trouble.SHAPE: (
+        Culprit.UNKNOWN,
+        "replies arrive, but not as documented: from the platform, or from something that answers for it",
+    ),
     Trouble.REDIRECT: (Culprit.STRANGER, PLACE),
     Trouble.PACE: (Culprit.REFUSAL, "our pace is refused (429): each event every 20 s"),
     Trouble.PACE_AFTER: (Culprit.REFUSAL, "our pace is refused (429): each event every 20 s"),

@@ -74,8 +74,11 @@ def error_from_response(
     message, detail = (_quoted_field(fields.get(name)) for name in ("message", "detail"))
     # the document does not say whether this stands inside the error or beside it
     invalid = _mask_value(fields.get("invalid_params", document.get("invalid_params")))
+    complaints = _complaints(invalid)
     error_type = _error_type(status, code)
     happened, usual_advice = error_type.happened, error_type.advice
+    if complaints and error_type is Validation:
+        usual_advice = ""  # the complaints name the values
     if 300 <= status < 400:
         happened = _redirect(masked_line(location, 200))
     elif code is None:
@@ -84,7 +87,7 @@ def error_from_response(
         usual_advice = usual_advice if is_usual else "check the address, and any proxy on the way"
     numbers = () if code is None and status >= 400 else (str(status), str(code or ""))
     facts = " ".join(part for part in (*numbers, message, detail) if part)
-    advice = _wait(retry_after) or "; ".join(part for part in (_complaints(invalid), usual_advice) if part)
+    advice = _wait(retry_after) or "; ".join(part for part in (complaints, usual_advice) if part)
     if is_to_change and issubclass(error_type, RateLimited) and code is not None:
         advice = f"nothing was changed; {advice}"
     if is_to_change and issubclass(error_type, NotFound):

@@ -145,8 +145,7 @@ class Unreachable(ApiError):
 class Unreadable(ApiError):
     """A reply does not match the document: it is not JSON, has a field of a wrong type, or is too long.
 
-    `is_foreign`: the reply lacks even the envelope of the platform's replies, so something else may have sent it: a
-    portal, a login page, a gateway.
+    `is_foreign`: the reply does not even claim to be JSON, such as the page of a portal, a login or a gateway.
     """
 
     def __init__(self, text: str, *, is_foreign: bool = False) -> None:

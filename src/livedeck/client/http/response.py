@@ -169,8 +169,7 @@ def data(document: object, summary: str) -> object:
     """Return the content of the envelope `{data: ...}`. Raises Unreadable if there is no envelope."""
     if isinstance(document, dict) and "data" in document:
         return document["data"]
-    text = f"{summary}: the response is not as documented: {type_name(document)} without data"
-    raise Unreadable(text, is_foreign=True)
+    raise Unreadable(f"{summary}: the response is not as documented: {type_name(document)} without data")
 
 
 def rows(document: object, summary: str) -> list[object]:
@@ -240,7 +239,8 @@ class Response:
         except ValueError:
             pass  # the error is raised outside this block, so that no traceback quotes the body
         media_type = values.safe(self.headers.get("Content-Type", "of no stated type").partition(";")[0], 60)
-        raise Unreadable(f"{self.summary}: the response ({media_type}) is not JSON; check the address", is_foreign=True)
+        text = f"{self.summary}: the response ({media_type}) is not JSON; check the address"
+        raise Unreadable(text, is_foreign="json" not in media_type.lower())
 
     def _has_too_many_values(self) -> bool:
         return len(self.body) > _MAX_VALUES and self.body.count(b",") > _MAX_VALUES

@@ -12,10 +12,10 @@ class Sight(StrEnum):
 
     NO_CONNECTION: no connection was made (no name, no route, TLS, proxy). CLOSED: the connection was refused.
     NO_TIME: no connection was made in time. SILENCE: no reply on a new connection. UNDECIDED: no reply on an older
-    connection. BREAK: the connection broke before the reply was complete. FOREIGN: a reply in another
-    form than the platform's, or a redirect. PACE: too many requests. TOKEN: the token was refused, or a payment is
+    connection. BREAK: the connection broke before the reply was complete. FOREIGN: a reply that
+    does not claim to be JSON, or a redirect. PACE: too many requests. TOKEN: the token was refused, or a payment is
     due. REQUEST, FAULT: an error 4xx or 5xx in the platform's form. GATEWAY: an error in another form. UNREADABLE:
-    a reply in the platform's form with unreadable content. CACHED: a reply from a cache, made before the request.
+    JSON that is broken, or not as documented. CACHED: a reply from a cache, made before the request.
     UNSENT: this machine could not send the request.
     """
 
