@@ -262,7 +262,7 @@ def pane_length(snapshot: Snapshot) -> int:
 
 
 def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[ShadedLine]:
-    """Return the alarms in two lines each, then the quiet alarms in one dim line each.
+    """Return the alarms in two lines each, then the quiet alarms in two dim lines each, or in one if there is no room.
 
     If alarms do not fit, the last line has their number.
     """
@@ -284,6 +284,8 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
     ]
     if left := alarms[len(shown) :]:
         return [*fit_height(lines, rows - 1), _more_line(left)]
+    if len(lines) + 2 * len(quiet) <= rows:
+        return [*lines, *(line for alarm in quiet for line in _quiet_lines(alarm, render_time, cells))]
     return [*lines, *(_quiet_line(alarm, render_time, cells) for alarm in quiet)][:rows]
 
 
@@ -301,11 +303,20 @@ def _more_line(alarms: Sequence[Alarm]) -> Line:
 
 
 def _quiet_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
-    glyph, word, _ = SEVERITY_BADGES[alarm.severity]
-    age = compact_duration(render_time.seconds_since(alarm.since))
-    head, tail = f" {glyph} {word}  {age:>6}  ", f"  {alarm.kind}  {quiet_text(alarm)}"
+    head, tail = _quiet_head(alarm, render_time), f"  {alarm.kind}  {quiet_text(alarm)}"
     name = clip([(subject(alarm), StyleRole.DIM)], max(NAME_CELLS // 2, cells - len(head) - len(tail)))
     return clip([(head, StyleRole.DIM), *name, (tail, StyleRole.DIM)], cells)
+
+
+def _quiet_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> tuple[Line, Line]:
+    head = _quiet_head(alarm, render_time)
+    below = f"{'':{len(head)}}{alarm.kind}  {quiet_text(alarm)}"
+    return clip([(f"{head}{subject(alarm)}", StyleRole.DIM)], cells), clip([(below, StyleRole.DIM)], cells)
+
+
+def _quiet_head(alarm: Alarm, render_time: RenderTime) -> str:
+    glyph, word, _ = SEVERITY_BADGES[alarm.severity]
+    return f" {glyph} {word}  {compact_duration(render_time.seconds_since(alarm.since)):>6}  "
 
 
 def quiet_text(alarm: Alarm) -> str:

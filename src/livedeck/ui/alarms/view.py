@@ -51,8 +51,8 @@ ASK_TOGETHER = 3
 
 LABEL_CELLS = 11
 
-WORDS_CELLS = 48
-"""Width in cells of the alarm's text beside a chart."""
+MIN_WORDS_CELLS = 48
+"""Minimum width in cells of the alarm's text beside a chart. A wide panel gives it a third."""
 
 CHART_FROM = 96
 """Minimum width in cells, inside the frame, of a panel with a chart."""
@@ -117,17 +117,19 @@ def _beside_chart(
     """
     state = snapshot.find(alarm.event_id)
     has_room = width >= CHART_FROM and height >= MIN_CHART_LINES
-    series = recent_series(state, render_time, CHART_SECONDS, chart_columns(width - WORDS_CELLS)) if state else None
+    word_cells = max(MIN_WORDS_CELLS, width // 3)
+    chart_cells = width - word_cells
+    series = recent_series(state, render_time, CHART_SECONDS, chart_columns(chart_cells)) if state else None
     if state is None or series is None or series.is_empty or not has_room:
         return [*words(width)]
     backdrop = signal_backdrop(series, has_grid=has_grid, is_stale=events.is_doubtful(state, render_time))
     curve = next((name for start, name in _CURVES.items() if alarm.kind.startswith(start)), "video")
     rows = height - FIXED_CHART_LINES
     chart = signal_lines(
-        state, render_time, series, backdrop, rows=(rows - (not rows % 2),), width=width - WORDS_CELLS, first=curve
+        state, render_time, series, backdrop, rows=(rows - (not rows % 2),), width=chart_cells, first=curve
     )
-    beside = zip_longest(words(WORDS_CELLS)[:height], chart, fillvalue=())
-    return [[*fit(line, WORDS_CELLS), *part] for line, part in beside]
+    beside = zip_longest(words(word_cells)[:height], chart, fillvalue=())
+    return [[*fit(line, word_cells), *part] for line, part in beside]
 
 
 MIN_CHART_LINES = 8
