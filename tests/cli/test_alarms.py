@@ -43,6 +43,15 @@ def test_alarms_are_printed_most_urgent_first_with_state_cause_and_what_to_do(tm
             assert (alarm["cause"] or "") in text
 
 
+def test_an_alarm_of_no_event_that_is_not_there_is_missing_and_not_wrong_use(tmp_path: Path) -> None:
+    """A script acknowledges what has cleared meanwhile."""
+    with served(tmp_path) as (_, service):
+        env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        done = called(tmp_path, "alarm", "ack", "platform", "API_BLIND", env=env)
+    missing = "livedeck alarm: platform has no alarm API_BLIND; `livedeck alarm list` lists them\n"
+    assert (done.returncode, done.stderr) == (6, missing)
+
+
 def test_what_was_acknowledged_at_a_deck_is_so_for_alarms_status_and_metrics(tmp_path: Path) -> None:
     with served(tmp_path) as (_, service):
         path = tmp_path / "history.sqlite"

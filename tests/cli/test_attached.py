@@ -148,14 +148,16 @@ def test_an_acknowledgement_goes_through_the_collector_alone(tmp_path: Path) -> 
         refused = called(tmp_path, "alarm", "ack", "e1", "NO_INGEST", env=env)
         stage.theirs.commands["acknowledge"] = b""
         cut = called(tmp_path, "alarm", "ack", "e1", "NO_INGEST", env=env)
-        missing = called(tmp_path, "alarm", "ack", "e1", "CLOCK_SKEW", env=env)
+        unjudged = called(tmp_path, "alarm", "ack", "e1", "FPS_LOW", env=env)
+        missing = called(tmp_path, "alarm", "ack", "platform", "CLOCK_SKEW", env=env)
     assert (acked.returncode, acked.stderr) == (0, ""), acked.stderr
     assert acked.stdout.endswith(" NO_INGEST: acknowledged\n")
     assert len(sent) == 1
     assert (again.returncode, again.stdout.endswith(" NO_INGEST: no change needed\n")) == (0, True), again.stderr
     assert (refused.returncode, "the token may read" in refused.stderr) == (6, True), refused.stderr
     assert (cut.returncode, "unknown whether the action was done" in cut.stderr) == (5, True), cut.stderr
-    assert (missing.returncode, "unknown whether" in missing.stderr) == (4, True)  # no sample of it was judged
+    assert (unjudged.returncode, "unknown whether" in unjudged.stderr) == (4, True)  # no sample of it was judged
+    assert (missing.returncode, "platform has no alarm CLOCK_SKEW" in missing.stderr) == (6, True), missing.stderr
     assert stage.connections == []
 
 

@@ -389,7 +389,7 @@ def test_an_option_for_every_field_of_a_form_and_help_in_words() -> None:
 def test_every_command_of_a_noun_answers_for_itself(path: str) -> None:
     group = TREE.get(path)
     assert isinstance(group, NounGroup)
-    listed = re.findall(r"^  ([a-z]+)  +\S", group.get_help(click.Context(group)).partition("Commands:")[2], re.M)
+    listed = re.findall(r"^  ([a-z-]+)  +\S", group.get_help(click.Context(group)).partition("Commands:")[2], re.M)
     assert listed == TREE.names(path)
     for command in make_commands(NOUNS[path]).values():
         assert command.help

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from livedeck.cli.collect.command import Collector
 from livedeck.client import Api, RequestCounts
-from livedeck.monitor import Monitor
+from livedeck.monitor import Cadence, Monitor
 from livedeck.notify import Notifier, Plan, Route, Spool
 from livedeck.text.secrets import register_secret
 from monitor.stage import event
@@ -41,6 +42,8 @@ def said(
     is_told: bool = True,
     answers: Iterable[Reply] = (),
     expected_beat: datetime | None = None,
+    cadence: Cadence | None = None,
+    events: tuple[dict[str, Any], ...] = (event(),),
 ) -> list[str]:
     """What came of each beat: `well`, or the reason; `steps`: what happens so many seconds from the start.
 
@@ -54,7 +57,7 @@ def said(
         return next(replies, Reply())
 
     async def watch() -> None:
-        clock, platform = WallClock(), Platform(event())
+        clock, platform = WallClock(), Platform(*events)
         clock.ahead = 60.0
         for when, step in steps:
             asyncio.get_running_loop().call_later(when, step, clock, platform)
@@ -62,7 +65,7 @@ def said(
             platform.serve() as address,
             Api(base_url=address, token="token-of-tests", timeout=4.0, now=clock.now, timer=clock.monotonic) as api,
         ):
-            monitor = Monitor(api, clock, random=Random(1))
+            monitor = Monitor(api, clock, cadence=cadence, random=Random(1))
             targets = {"ops": Receiver([YES if is_told else NO])}
             plan = Plan((Route("ops", "ops"),))
             notifier = Notifier(plan, targets, Spool(folder / "spool"), monitor.clock, Random(1))
@@ -116,6 +119,14 @@ def test_a_platform_that_dies_stops_the_beats_whatever_the_clock_says(tmp_path: 
 def test_a_message_waits_as_long_as_it_waits_whatever_the_clock_says(tmp_path: Path, seconds: float) -> None:
     beats = said(tmp_path, 8, (90, set_by(seconds)), is_told=False)
     assert beats == [*["well"] * 5, *["a message has been waiting"] * 3]
+
+
+def test_a_list_that_is_polled_each_five_minutes_stops_no_beat_and_a_dead_platform_does(tmp_path: Path) -> None:
+    """Without an event nothing else is polled; the default cadence of the list is 15 s."""
+    slow = Cadence(events=300.0)
+    assert said(tmp_path, 8, cadence=slow, events=()) == ["well"] * 8
+    beats = said(tmp_path, 14, (30, die), cadence=slow, events=())
+    assert beats == [*["well"] * 10, *["no usable reply from the platform"] * 4]
 
 
 def test_an_address_that_takes_no_beat_is_said_once_and_that_it_does_again(

@@ -221,6 +221,8 @@ def test_without_apprise_or_with_an_address_that_it_does_not_know_it_says_what_t
         (Vitals(NOW - timedelta(seconds=31), NOW), "the collector has not looked at the alarms since 20:13:34Z"),
         (Vitals(NOW, None), "no usable reply from the platform"),
         (Vitals(NOW, NOW - timedelta(seconds=91)), "no usable reply from the platform since 20:12:34Z"),
+        (Vitals(NOW, NOW - timedelta(minutes=10), interval=300.0), ""),
+        (Vitals(NOW, NOW - timedelta(minutes=11), interval=300.0), "no usable reply from the platform since 20:03:05Z"),
         (Vitals(NOW, NOW, NOW - timedelta(seconds=301)), "a message has been waiting since 20:09:04Z"),
         (Vitals(NOW, NOW, None, "history x: the disk is full"), "history x: the disk is full"),
     ],

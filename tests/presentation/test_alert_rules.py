@@ -69,6 +69,13 @@ CASES = (
     Case("LivedeckSilent", "for four minutes", {}, 4),
     Case("LivedeckSilent", "one of two tells", {"build_info": (UP, GONE)}, 15),
     Case(
+        "LivedeckSilent",
+        "both of a platform have ended, while another platform is watched",
+        {"build_info": (GONE, GONE), 'build_info{job="other"}': ("1x600",)},
+        90,
+        (({"job": "livedeck"}, "No livedeck process of livedeck reports: nobody watches the events."),),
+    ),
+    Case(
         "LivedeckGone",
         "one of two has ended",
         {"build_info": (UP, GONE)},
@@ -268,9 +275,10 @@ def input_series(series: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
 
 
 def named(metric: str, instance: str) -> str:
-    """The series of that metric at that collector."""
+    """The series of that metric at that collector, of the job `livedeck` unless its labels begin with another one."""
     name, _, labels = f"livedeck_{metric}".removesuffix("}").partition("{")
-    return f'{name}{{job="livedeck",instance="{instance}"{"," if labels else ""}{labels}}}'
+    job = "" if labels.startswith("job=") else 'job="livedeck",'
+    return f'{name}{{{job}instance="{instance}"{"," if labels else ""}{labels}}}'
 
 
 def runbook(rule: Rule, labels: Mapping[str, str]) -> str:

@@ -35,6 +35,7 @@ from livedeck.monitor import (
     Snapshot,
     Verdict,
 )
+from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.operations.executor import audit_local
 from livedeck.operations.operation import Target
 from livedeck.presentation.alarm_text import (
@@ -342,6 +343,8 @@ async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple
     if (code := code_of_link(snapshot.link)) and not snapshot.events:
         _print_connection(snapshot.link, "livedeck alarm")
         return code
+    if ALARM_KINDS[kind].is_of_deck:
+        return _say_missing(safe(words, 60), kind)
     meant = await find_known_event(watch.api, snapshot, words)
     title = safe(meant.name or meant.id, 60)
     if alarm_of_event := _find_alarm(alarms, meant, kind, target):
@@ -351,6 +354,11 @@ async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple
         unknown = f"unknown whether {title} has an alarm {kind}: its samples could not be judged; try again"
         echo(f"livedeck alarm: {unknown}", err=True)
         return UNREACHABLE
+    return _say_missing(title, kind)
+
+
+def _say_missing(title: str, kind: str) -> int:
+    """Print that there is no such alarm. Returns the exit code."""
     echo(f"livedeck alarm: {title} has no alarm {kind}; `livedeck alarm list` lists them", err=True)
     return NOT_SO
 

@@ -317,7 +317,7 @@ PLATFORM_NAMES = ("profile", "base_url", "upload_url", "read_only")
 """Parameters that `platform` adds to a command."""
 
 SEED = click.option(
-    "--seed", type=int, help="Seed of the noise on the simulated events. [default: 1, or the stored one]"
+    "--seed", type=int, help="Seed of the simulated ids, keys and samples. [default: 1, or the stored one]"
 )
 
 _SIMULATION = (

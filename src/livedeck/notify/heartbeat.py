@@ -21,25 +21,31 @@ _log = Log("livedeck.notify")
 
 _TURNED, _ANSWERED, _SENT = timedelta(seconds=30), timedelta(seconds=90), timedelta(minutes=5)
 
+_INTERVALS = 2
+"""Intervals of the event list that may pass without a usable reply. Without events, only the list is polled."""
+
 
 class Vitals(NamedTuple):
     """State that a heartbeat reports.
 
     `turned_at`: time of the last look at the alarms. `answered_at`: time of the platform's last usable reply.
     `waiting_since`: time of the oldest unsent message. `history_fault`: why the history is not written, or empty.
+    `interval`: seconds between two polls of the event list.
     """
 
     turned_at: datetime
     answered_at: datetime | None
     waiting_since: datetime | None = None
     history_fault: str = ""
+    interval: float = 0.0
 
 
 def failure(vitals: Vitals, now: datetime) -> str:
     """Return what is wrong, in words; empty if all is well."""
     if now - vitals.turned_at > _TURNED:
         return f"the collector has not looked at the alarms since {vitals.turned_at:%H:%M:%S}Z"
-    if vitals.answered_at is None or now - vitals.answered_at > _ANSWERED:
+    answered = max(_ANSWERED, timedelta(seconds=_INTERVALS * vitals.interval))
+    if vitals.answered_at is None or now - vitals.answered_at > answered:
         since = f" since {vitals.answered_at:%H:%M:%S}Z" if vitals.answered_at else ""
         return f"no usable reply from the platform{since}"
     if vitals.waiting_since and now - vitals.waiting_since > _SENT:

@@ -254,6 +254,7 @@ class Collector:
         self._turned_at = monitor.clock.now()
         self._started_at = self._turned_at + timedelta(seconds=monitor.clock.offset)
         self._answered_at: datetime | None = None
+        self._interval = 0.0
         self._reported = ConnectionState.CONNECTING
         self._shown = ShownChanges()
         self._turns: Mapping[str, int] = {}
@@ -331,7 +332,7 @@ class Collector:
         """Return the state that the heartbeat reports."""
         fault = self._history.lasting_fault if self._history else ""
         fault = fault or self._notifier.fault or (self._others.fault if self._others else "")
-        return Vitals(self._turned_at, self._answered_at, self._notifier.waiting_since, fault)
+        return Vitals(self._turned_at, self._answered_at, self._notifier.waiting_since, fault, self._interval)
 
     async def tell_clock(self, clock: FollowedClock) -> None:
         """Send attached decks and walls the time after each change of the followed clock, until cancelled."""
@@ -344,6 +345,7 @@ class Collector:
         async with aclosing(self._monitor.snapshots()) as snapshots:
             async for snapshot in snapshots:
                 self._turned_at, self._answered_at = self._monitor.clock.now(), snapshot.link.as_of
+                self._interval = snapshot.link.interval
                 self._turns = count_turns(self._turns, snapshot)
                 self._rounds, self._last = count_rounds(self._rounds, self._last, snapshot), snapshot
                 self._tally.take(snapshot.changes, snapshot.at)
