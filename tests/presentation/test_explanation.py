@@ -53,7 +53,7 @@ BARE = Explanation(
     [
         (
             Forecast("RECONNECTING", Condition.SILENT, 7.9, answers=1),
-            "RECONNECTING in 7.9 s and 1 reply if no sample comes",
+            "RECONNECTING in 7.9 s, after 1 more reply, if no sample comes",
         ),
         (
             Forecast("VIDEO_LOW", Condition.BELOW, 15.0, 3, rate="video", limit=2.9e6, now=3.8e6),

@@ -169,15 +169,15 @@ def _would_alarm(explanation: Explanation) -> list[str]:
 
 
 def forecast_text(forecast: Forecast) -> str:
-    """Return a forecast in words: `RECONNECTING in 7.9 s and 2 replies if no sample comes`."""
+    """Return a forecast in words: `RECONNECTING in 7.9 s, after 2 more replies, if no sample comes`."""
     when = f"{forecast.kind} in {_seconds(forecast.seconds)}"
     samples = f" ({counted(forecast.samples, 'sample')})" if forecast.samples else ""
     match forecast.condition:
         case Condition.UNCHANGED:
             return f"{when}{samples} if nothing changes"
         case Condition.SILENT:
-            replies = f"{forecast.answers} {'reply' if forecast.answers == 1 else 'replies'}"
-            return f"{when} and {replies} if no sample comes"
+            replies = f"{forecast.answers} more {'reply' if forecast.answers == 1 else 'replies'}"
+            return f"{when}, after {replies}, if no sample comes"
         case Condition.TIME:
             return f"{when} if no sample comes"
         case Condition.STATUS:

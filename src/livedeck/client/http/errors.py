@@ -154,9 +154,9 @@ class Unreadable(ApiError):
 
 
 class Unproved(Unreadable):
-    """A complete download may not be the expected file. No file was written or replaced.
+    """Nothing proves that a complete download is the expected file. No file was written or replaced.
 
-    The message describes the download. With `unchecked=True` the method that raised this error accepts it.
+    The message describes the download. With `unchecked=True` the method that raised this error accepts the download.
     """
 
 

@@ -204,7 +204,7 @@ def seen(error: ApiError) -> Failure:
 
 
 def is_common(failure: Failure) -> bool:
-    """Return whether the platform or the link caused the failure, not the requested object: a 5xx, or silence.
+    """Return whether the platform or the link, not the requested object, caused the failure: by a 5xx or silence.
 
     An error 5xx inside a 200 counts as a 5xx.
     """

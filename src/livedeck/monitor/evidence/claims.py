@@ -134,7 +134,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         ),
         "ENGINE_APART": Claim("a failed exchange with the shared Redis", "", "an exchange that succeeds"),
         "COLLECTOR_LOST": Claim(
-            "no claim of a lease for so long that the collector's leases expired, and no sign-off",
+            "the collector's leases expired without renewal, and it did not sign off",
             "",
             "the collector is back, or an hour has passed",
         ),

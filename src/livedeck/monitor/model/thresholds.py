@@ -342,10 +342,10 @@ class Thresholds(Record, kw_only=True):
     ] = Duty(1e9, 9, 90.0, 4)
 
     out_video: Annotated[
-        float, Limit("share of the usual rate", "a constant video rate that deviates more has left its level")
+        float, Limit("share of the usual rate", "a constant video rate that deviates by more has left its level")
     ] = 0.15
     out_fps: Annotated[
-        float, Limit("share of the usual frame rate", "a frame rate that deviates more has left its level")
+        float, Limit("share of the usual frame rate", "a frame rate that deviates by more has left its level")
     ] = 0.05
     out_frames: Annotated[float, Limit("frames/s", "a frame rate must also deviate by more than this")] = 1.5
     steady_samples: Annotated[int, Limit("samples", "fewer samples do not prove a steady level")] = 6
