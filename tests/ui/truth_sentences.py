@@ -131,7 +131,9 @@ def calm(reader: Reader, text: str, _: _Found) -> None:
     if text == "clear":
         reader.says(text, not any(moments and all(map(_is_bad_now, moments)) for moments in events), "not clear")
     else:
-        reader.says(text, any(_is_unmeasured(then) for moments in events for then in moments), "nothing to wait for")
+        reader.says(
+            text, any(_is_unmeasured(reader, then) for moments in events for then in moments), "nothing to wait for"
+        )
 
 
 def _is_bad_now(then: Then) -> bool:
@@ -140,9 +142,10 @@ def _is_bad_now(then: Then) -> bool:
     return then.tallies() <= {"LATE", "LOST", "RECONN"} or (len(last) == 6 and set(last) == {5})
 
 
-def _is_unmeasured(then: Then) -> bool:
-    """Whether the samples of an event on air are new, late or gone."""
-    return then.status == "live" and (then.gap > PROOF_OF_GAP or then.at - (then.started or 0) <= 120)
+def _is_unmeasured(reader: Reader, then: Then) -> bool:
+    """Whether the samples of an event on air are late or gone, or began or came back lately."""
+    began = max(then.started or 0, reader.run_start(then))
+    return then.status == "live" and (then.gap > PROOF_OF_GAP or then.at - began <= 120)
 
 
 @sentence(rf".*since ({_TIME})Z  data from ({_TIME})Z.*")
