@@ -83,6 +83,12 @@ def test_one_source_alone_proves_nothing_however_often_it_says_so(missing: Liter
     assert played([(1, "lacks"), *[(5, missing)] * 20] if missing == "lacks" else [(5, missing)] * 20) == []
 
 
+def test_a_sample_after_both_sources_began_to_lack_the_event_starts_the_proof_again() -> None:
+    before: list[Step] = [(1, "lacks"), (0.1, "denied"), (5, "lacks"), (0.1, "news")]
+    again: list[Step] = [(9, "lacks"), (0.1, "denied"), (5, "lacks"), (0.1, "denied")]
+    assert played([*before, *again]) == [pytest.approx(20.4)]
+
+
 def test_an_event_off_air_is_gone_with_one_answer() -> None:
     assert played([(1, "lacks"), (0.1, "denied")], EventStanding(Standing.OFF_AIR)) == [pytest.approx(1.1)]
 

@@ -68,6 +68,7 @@ STILL = 0.05 * FULL
         (CONSTANT, scene(8, video=STILL), {"PICTURE_STILL": WARNING}),
         (CONSTANT, scene(4 * MINUTE, video=STILL), {"PICTURE_STILL": WARNING}),
         (CONSTANT, scene(6 * MINUTE, video=STILL), {}),
+        (VARIABLE, [*scene(4, video=55e3), *scene(1, video=48e3), *scene(3, video=55e3)], {"PICTURE_STILL": WARNING}),
         (VARIABLE, scene(MINUTE, video=30e3), {"BLACKOUT": CRITICAL}),
         (
             VARIABLE,
@@ -88,6 +89,7 @@ STILL = 0.05 * FULL
         "slate",
         "slate-for-4-min",
         "slate-for-6-min",
+        "nearly-black-with-a-dark-sample",
         "no-picture",
         "lossy",
         "frames-missing",

@@ -67,11 +67,16 @@ def _dark_seconds(features: SampleFeatures, _thresholds: Thresholds) -> float:
 
 
 def _classify_still(features: SampleFeatures, thresholds: Thresholds) -> Level:
-    """Judge a still or black picture: hardly any bits, although all frames arrive and nothing is lost."""
+    """Judge a still or black picture: hardly any bits, although all frames arrive and nothing is lost.
+
+    A nearly black picture may scatter about `dark_video`, so a dark sample among brighter ones counts as well.
+    """
     usual, lowest = features.usual.video, min(features.video, features.window.video)
-    if not _is_video_judged(features) or usual is None:
+    is_whole = _are_frames_whole(features, thresholds)
+    is_dark = features.is_dark and not (is_whole and features.window.video >= thresholds.dark_video)
+    if usual is None or is_dark or not features.is_warm or isnan(features.video):
         return Level.DEADBAND
-    if lowest >= (thresholds.still_video + thresholds.deadband) * usual or not _are_frames_whole(features, thresholds):
+    if lowest >= (thresholds.still_video + thresholds.deadband) * usual or not is_whole:
         return Level.GOOD
     return Level.BAD if lowest < thresholds.still_video * usual else Level.DEADBAND
 
