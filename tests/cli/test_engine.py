@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from client.answers import api_of, saying
 from collector.engine.servers import RedisServer, skip_without_redis
 from livedeck.cli.collect.engine import engine_faults, join_others, redis_address
 from livedeck.cli.wiring import SystemClock
+from livedeck.client import Api
 from livedeck.monitor import History
 from livedeck.settings import Settings, SettingsError
 
@@ -64,6 +68,45 @@ async def test_a_redis_that_is_away_is_said_and_the_collector_works_alone(
     said = capsys.readouterr().err
     assert "polling every event until Redis is back" in said
     assert SECRET not in said + fault
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_refused"),
+    [("one", "two", True), ("one", "one", False), ("one", None, False), (None, "two", False)],
+    ids=["another", "the same", "unknown later", "unknown before"],
+)
+async def test_a_collector_of_another_workspace_is_refused_if_both_are_known(
+    tmp_path: Path, first: str | None, second: str | None, is_refused: bool
+) -> None:
+    skip_without_redis()
+    server = RedisServer()
+    history = await History.open(tmp_path / "history.sqlite", SystemClock().now())
+    settings = settings_of(tmp_path, server.address)
+    south = settings.model_copy(update={"engine": settings.engine.model_copy(update={"name": "south"})})
+    try:
+        async with (
+            platform_of(first) as api,
+            platform_of(second) as other,
+            join_others(settings, history, api) as living,
+        ):
+            assert living
+            working = asyncio.create_task(living.run())
+            refusal = pytest.raises(SettingsError, match="watch another workspace; give each workspace a database")
+            with refusal if is_refused else nullcontext():
+                async with join_others(south, history, other) as joined:
+                    assert joined
+                    assert len(joined.engine.workers) == 2
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+    finally:
+        await history.close()
+        server.close()
+
+
+def platform_of(workspace: str | None) -> Api:
+    """Return a client of a platform with an event of that workspace; None: without any event."""
+    events = [{"id": "e", "workspace_id": workspace}] if workspace else []
+    return api_of(saying(json.dumps({"data": events}).encode()))
 
 
 async def test_a_redis_that_hangs_holds_up_neither_the_start_nor_the_doctor(

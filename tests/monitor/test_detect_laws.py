@@ -52,10 +52,11 @@ faults = st.builds(
     st.sampled_from([30.0, 30.0, 30.0, 28.0, 15.0, 0.0, None]),
     st.sampled_from([0, 0, 0, 3, 4, 5, 7, None]),
 )
-streams = st.lists(faults, min_size=1, max_size=6).map(lambda parts: list(_rows(parts)))
+streams = st.lists(faults, min_size=1, max_size=6).map(lambda parts: list(rows_of(parts)))
 
 
-def _rows(parts: Iterable[Part]) -> Iterable[Reading]:
+def rows_of(parts: Iterable[Part]) -> Iterable[Reading]:
+    """Yield the samples of a calm start and of these parts."""
     time = NOW.timestamp()
     calm_start = Part(55, 0.0, 4.5e6, 128e3, 30.0, 0)
     for part in (calm_start, *parts):
@@ -134,7 +135,7 @@ def test_what_an_answer_made_known_is_not_changed_by_the_next(rows: list[Reading
 
 def test_an_answer_of_two_samples_costs_one_copy_of_the_state() -> None:
     """A poll brings two samples: the state was once copied twice for them, by name of each field."""
-    rows = [*_rows([Part(245, 0.0, 4.5e6, 128e3, 30.0, 0)])]
+    rows = [*rows_of([Part(245, 0.0, 4.5e6, 128e3, 30.0, 0)])]
     answers = [
         *accumulate(
             in_chunks(rows, [100] + [2] * 100), lambda so_far, chunk: merge(so_far, samples(chunk)), initial=Readings()

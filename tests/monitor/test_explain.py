@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from livedeck.client import QosSamples
@@ -38,7 +38,7 @@ from livedeck.monitor.polling.schedule import LIST
 from livedeck.monitor.published.codec import decode_explanation, encode_record
 from livedeck.monitor.tracker import ClockReading, LinkMeasure, WorldTracker
 from monitor.stage import NOW, Deck, Stage, at, event, model, samples, signal
-from monitor.test_detect_laws import streams
+from monitor.test_detect_laws import Part, rows_of, streams
 from trials import trials
 from virtual_clock import VirtualClock
 
@@ -74,6 +74,15 @@ class Watch:
         await self.world.evaluate_all(results, self._clock(), LinkMeasure())
         state = MonitorState(self.world.states, self.world.status, self.now, ended=self.world.ended)
         self.engine.step(replace(state, events=drop_unproven(state, self.limits.base)))
+
+    async def poll_next(self, sample: Reading) -> None:
+        """Get this sample one cadence after the newest one, and replies without a new sample before it."""
+        tracker = self.world.find(self.event.id)
+        assert tracker is not None
+        due = self._sent[-1].time + (tracker.judged().analysis.cadence or INTERVAL)
+        while self.now.timestamp() + INTERVAL < due + LATENCY:
+            await self.poll()
+        await self.poll([sample._replace(time=due)], after=due + LATENCY - self.now.timestamp())
 
     def _result(self, key: str, payload: EventList | QosSamples) -> PollResult:
         return PollResult(key, self.now, self.now.timestamp(), payload)
@@ -129,7 +138,7 @@ async def test_what_is_foreseen_of_samples_comes_with_that_sample_and_not_one_be
     assert forecast.kind not in stream.present()
     for number in range(1, forecast.samples + 1):
         assert forecast.kind not in stream.present(), f"{forecast} came {forecast.samples - number + 1} before"
-        await stream.poll([sample._replace(time=rows[-1].time + INTERVAL * number)])
+        await stream.poll_next(sample)
     seen = {key.kind for key in stream.engine.alarms}
     assert forecast.kind in seen, f"{forecast} did not come"
 
@@ -170,15 +179,20 @@ async def test_a_lost_encoder_is_foreseen_to_the_reply(rows: list[Reading]) -> N
     assert (stream.now - began).total_seconds() == pytest.approx(forecast.seconds, abs=INTERVAL)
 
 
+PAUSES = [Part(1, 14.0, 1.3e6, 128e3, 30.0, 3), Part(1, 14.0, 1.3e6, 128e3, None, 3)]
+"""Two pauses, after which the samples come each 16 s."""
+
+
 @laws
+@example([*rows_of(PAUSES)], 10)
 @given(streams, st.integers(0, 12))
 async def test_nothing_comes_that_was_not_foreseen(rows: list[Reading], count: int) -> None:
     """The same sample again and again raises only what the explanation has under `unchanged`."""
     stream = await watch(rows)
     before = {key.kind for key in stream.engine.alarms}
     foreseen = {f.kind: f.samples for f in stream.foreseen() if f.condition is Condition.UNCHANGED}
-    for number in range(1, count + 1):
-        await stream.poll([rows[-1]._replace(time=rows[-1].time + INTERVAL * number)])
+    for _ in range(count):
+        await stream.poll_next(rows[-1])
     news = {key.kind for key in stream.engine.alarms} - before
     assert {kind for kind in news if ALARM_KINDS[kind].component} <= {*foreseen} | {"LATE_START"}
     assert {kind for kind, samples in foreseen.items() if samples <= count} <= {

@@ -17,13 +17,13 @@ from livedeck.monitor.detection.learnt import Learnt, parse_learnt
 from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.monitor.signal.series import merge
 from monitor.stage import NOW, after, samples, signal
-from monitor.test_detect_laws import RULES, Part, _rows, facts, faults, quick, whole
+from monitor.test_detect_laws import RULES, Part, facts, faults, quick, rows_of, whole
 
 KEPT = 400
 """Samples that the history gives back here: fewer than the stream has, and enough to reach the oldest checkpoint."""
 
 long_streams = st.lists(faults, min_size=1, max_size=8).map(
-    lambda parts: list(_rows([Part(450, 0.0, 4.5e6, 128e3, 30.0, 0), *parts]))
+    lambda parts: list(rows_of([Part(450, 0.0, 4.5e6, 128e3, 30.0, 0), *parts]))
 )
 
 
@@ -74,7 +74,7 @@ def test_samples_that_come_late_after_a_restart_count_where_they_belong(
 
 
 def test_another_content_drops_what_it_does_not_expect_though_its_beginning_is_forgotten() -> None:
-    rows = list(_rows([Part(600, 0.0, 4.5e6, 128e3, 30.0, 0), Part(500, 0.0, 4.5e6, 0.0, 30.0, 0)]))
+    rows = list(rows_of([Part(600, 0.0, 4.5e6, 128e3, 30.0, 0), Part(500, 0.0, 4.5e6, 0.0, 30.0, 0)]))
     analysis = whole(rows)
     assert "AUDIO_LOST" in analysis.intervals
     silent = replace(RULES, thresholds=Thresholds(content=Content.SILENT))
@@ -84,7 +84,7 @@ def test_another_content_drops_what_it_does_not_expect_though_its_beginning_is_f
 
 def test_after_an_unknown_hour_what_was_usual_still_is_and_no_fault_is() -> None:
     """monitoring.md, "Restart": nothing is said of the time between, but the same encoder is judged by the same."""
-    before = whole([*_rows([Part(600, 0.0, 4.5e6, 128e3, 30.0, 0), Part(20, 0.0, 4.5e6, 128e3, 17.0, 0)])])
+    before = whole([*rows_of([Part(600, 0.0, 4.5e6, 128e3, 30.0, 0), Part(20, 0.0, 4.5e6, 128e3, 17.0, 0)])])
     assert "FPS_COLLAPSE" in before.intervals
     calm = restarted(before, signal(20, end=7200))
     assert (calm.intervals, calm.usual.fps, calm.usual.video) == ({}, 30.0, 4.5e6)

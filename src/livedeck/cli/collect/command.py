@@ -124,7 +124,7 @@ async def _collect(settings: Settings) -> int:
         for refusal in await refusals(targets, heartbeat, outgoing):
             _warn(refusal)
         history = await stack.enter_async_context(make_history(settings, clock))
-        others = await stack.enter_async_context(join_others(settings, history))
+        others = await stack.enter_async_context(join_others(settings, history, api))
         storage = others.spool if others else await asyncio.to_thread(Spool, path)
         prober = await stack.enter_async_context(open_prober(settings, clock))
         if prober and (reason := prober.blocked):

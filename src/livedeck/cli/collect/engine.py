@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
-from uuid import uuid4
 
 from livedeck.cli.collect.receivers import read_secret
 from livedeck.cli.output import echo
 from livedeck.cli.wiring import SystemClock
+from livedeck.client import Api, ApiError
 from livedeck.environment import this_machine
 from livedeck.monitor import History, HistoryReader
 from livedeck.settings import Settings, SettingsError
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _MISSING = "several collectors need the Python package redis: pip install '.[engine]' in the checkout"
 
 _LONG_APART = timedelta(minutes=5)
+
+_WORKSPACE_SECONDS = 10.0
+"""Maximum seconds of the start in which the platform is asked for the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,13 @@ class Membership:
 
 
 @asynccontextmanager
-async def join_others(settings: Settings, history: History | None) -> AsyncIterator[Membership | None]:
+async def join_others(
+    settings: Settings, history: History | None, api: Api | None = None
+) -> AsyncIterator[Membership | None]:
     """Join the other collectors while the block runs. Yields None if the settings name no Redis.
 
-    Raises SettingsError if the settings cannot be used or the name is taken.
+    `api`: client of the platform; None leaves the workspace unknown. Raises SettingsError if the settings cannot be
+    used, the name is taken, or the other collectors watch another workspace.
     """
     address = await redis_address(settings)
     if not address:
@@ -68,16 +74,16 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
     if history is None or history.path is None:
         raise SettingsError("engine: each collector needs its own history; set `history` to a file")
     try:
-        from livedeck.collector.engine.engine import Engine
+        from livedeck.collector.engine.engine import Engine, worker_of
         from livedeck.collector.engine.rows import SharedRows
         from livedeck.collector.engine.shared import SharedDesk, SharedStore, SharedStoreError
         from livedeck.collector.engine.spool import SharedSpool
     except ImportError as error:
         raise SettingsError(f"engine: {_MISSING}") from error
-    clock, workspace = SystemClock(), _workspace(settings)
+    clock, group = SystemClock(), _group(settings)
     name = settings.engine.name or this_machine()
-    worker = f"{name}/{uuid4().hex[:8]}"
-    store = SharedStore(address, workspace, worker)
+    worker = worker_of(name, await _find_workspace(api) if api else "")
+    store = SharedStore(address, group, worker)
     try:
         try:
             for fault in await store.faults():
@@ -85,9 +91,9 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
         except SharedStoreError as error:
             echo(f"livedeck collector run: {error}; polling every event until Redis is back", err=True)
         engine = Engine(store, clock, settings.engine.ttl)
-        await _refuse_namesake(engine, name)
+        await _refuse_unfit(engine, name)
         await engine.join()
-        desk = SharedDesk(address, workspace, worker)
+        desk = SharedDesk(address, group, worker)
         spool = SharedSpool(desk, lambda: engine.desk_epoch, lambda: engine.is_cut_off)
         try:
             yield Membership(engine, SharedRows(engine, store, history, HistoryReader(history.path), clock), spool)
@@ -97,12 +103,31 @@ async def join_others(settings: Settings, history: History | None) -> AsyncItera
         await store.close()
 
 
-async def _refuse_namesake(engine: Engine, name: str) -> None:
-    """Raise SettingsError if a live collector has the same name, because the death of either would not be noticed."""
+async def _find_workspace(api: Api) -> str:
+    """Return the id of the workspace that the newest event names; empty if no event or no reply names it."""
+    with suppress(ApiError, TimeoutError):
+        async with asyncio.timeout(_WORKSPACE_SECONDS):
+            for event in await api.events.list(per_page=1):
+                return event.workspace_id or ""
+    return ""
+
+
+async def _refuse_unfit(engine: Engine, name: str) -> None:
+    """Raise SettingsError if this collector must not join the live ones.
+
+    One with a live namesake: the death of either would not be noticed. One of another workspace: only one of them would
+    notify.
+    """
+    from livedeck.collector.engine.engine import is_namesake, is_stranger
     from livedeck.collector.engine.shared import SharedStoreError
 
     with suppress(SharedStoreError):  # without Redis the check is impossible; that Redis is away is reported elsewhere
-        if await engine.has_namesake():
+        if await engine.is_met(is_stranger):
+            raise SettingsError(
+                "engine: the collectors in this Redis database watch another workspace; give each workspace a database"
+                " of its own (/0 or /1 at the end of the address)"
+            )
+        if await engine.is_met(is_namesake):
             raise SettingsError(
                 f"engine.name: another collector called {name!r} is running; give each its own `name` in [engine]"
             )
@@ -126,7 +151,7 @@ async def redis_address(settings: Settings) -> str:
     return address
 
 
-def _workspace(settings: Settings) -> str:
+def _group(settings: Settings) -> str:
     """Return the key that keeps groups of collectors apart in one Redis: the address of their platform."""
     return settings.base_url.rstrip("/")
 
@@ -142,7 +167,7 @@ async def shared_spool(settings: Settings) -> SharedSpool | None:
     from livedeck.collector.engine.shared import SharedDesk
     from livedeck.collector.engine.spool import SharedSpool
 
-    return SharedSpool(SharedDesk(address, _workspace(settings), "notify/0"), lambda: None)
+    return SharedSpool(SharedDesk(address, _group(settings), "notify/0"), lambda: None)
 
 
 async def engine_faults(settings: Settings) -> list[str] | None:
@@ -152,7 +177,7 @@ async def engine_faults(settings: Settings) -> list[str] | None:
         return None
     from livedeck.collector.engine.shared import SharedStore, SharedStoreError
 
-    store = SharedStore(address, _workspace(settings), "doctor/0")
+    store = SharedStore(address, _group(settings), "doctor/0")
     try:
         return await store.faults()
     except SharedStoreError as error:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from math import floor, inf, log
 from types import MappingProxyType
 from uuid import uuid4
@@ -83,9 +83,24 @@ def _weight(event_id: str, worker: str) -> bytes:
     return blake2b(f"{worker}\0{event_id}".encode(), digest_size=8).digest()
 
 
-def _name(worker: str) -> str:
-    """Return the name that the worker has in its settings."""
-    return worker.partition("/")[0]
+def worker_of(name: str, workspace: str) -> str:
+    """Return a new worker: its name in the settings, a number of this run, and a digest of the workspace if known.
+
+    `workspace`: id of the workspace; empty if it is unknown.
+    """
+    mark = [sha256(workspace.encode()).hexdigest()[:12]] if workspace else []
+    return "/".join([name, uuid4().hex[:8], *mark])
+
+
+def is_namesake(worker: str, other: str) -> bool:
+    """Return whether both workers have the same name in their settings."""
+    return worker.partition("/")[0] == other.partition("/")[0]
+
+
+def is_stranger(worker: str, other: str) -> bool:
+    """Return whether the workers watch two workspaces. False if the workspace of either is unknown."""
+    marks = {mark for _, _, mark in (each.split("/") for each in (worker, other) if each.count("/") == 2)}
+    return len(marks) == 2
 
 
 _STEP = 5
@@ -244,16 +259,18 @@ class Engine:
 
     # Background work
 
-    async def has_namesake(self) -> bool:
-        """Return whether another running collector has the same name. Raises SharedStoreError.
+    async def is_met(self, is_meant: Callable[[str, str], bool]) -> bool:
+        """Return whether another running collector fits this one. Raises SharedStoreError.
 
-        Waits until a collector of this name claims leases, or until none has done so for half of the TTL.
+        Waits until such a collector claims leases, or until none has done so for half of the TTL. `is_meant`: gets this
+        worker and another one.
         """
-        name, first = _name(self._store.worker), dict[str, int]()
+        first = dict[str, int]()
         until = self._clock.monotonic() + self._ttl
         while self._clock.monotonic() < until:
             oldest = await self._store.time_ms() - round(self._ttl * _SILENT * 1000)
-            seen = {worker: at for worker, at in (await self._store.seen_ms()).items() if _name(worker) == name}
+            workers = await self._store.seen_ms()
+            seen = {worker: at for worker, at in workers.items() if is_meant(self._store.worker, worker)}
             first = seen | first
             if any(at > first[worker] for worker, at in seen.items()):
                 return True

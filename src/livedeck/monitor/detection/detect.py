@@ -167,19 +167,23 @@ def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoin
     return (*start, *[point for point in whole if point.samples][-_MAX_CHECKPOINTS:]) or (checkpoints[-1],)
 
 
-def raised_by(analysis: SignalAnalysis, coming: Readings, rules: StreamRules, coverage: Coverage) -> dict[str, int]:
+def raised_by(
+    analysis: SignalAnalysis, coming: Readings, rules: StreamRules, coverage: Coverage, wanted: str = ""
+) -> dict[str, int]:
     """Return kind -> number of the `coming` samples after which the fold raises a fault that is not present now.
 
     `coming`: samples that follow those of `analysis`. `coverage`: coverage of the stream up to
-    the last of them.
+    the last of them. `wanted`: the only kind to return; empty for all kinds.
     """
     fold = _Fold(analysis.checkpoints[-1], rules, coverage)
     found: dict[str, int] = dict.fromkeys(fold.raised, 0)
     for index in range(len(coming)):
+        if wanted in found:
+            break
         fold.add_sample(coming, index)
         for kind in fold.raised:
             found.setdefault(kind, index + 1)
-    return {kind: count for kind, count in found.items() if count}
+    return {kind: count for kind, count in found.items() if count and wanted in {"", kind}}
 
 
 def episodes(analysis: SignalAnalysis) -> tuple[Episode, ...]:

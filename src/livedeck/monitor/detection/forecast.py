@@ -120,6 +120,8 @@ def _of_rate(trial: _Trial, rate: str, values: list[float], condition: Condition
     """
     seen = {*trial.onsets()}
     for before, after in pairwise(values):
+        if trial.wanted in seen:
+            return
         for kind in trial.onsets(**{rate: after}):
             if kind in seen:
                 continue
@@ -149,7 +151,7 @@ class _Trial:
     """Samples to come, and the kinds that they raise. `cadence`: seconds between samples. `wanted`: only this kind."""
 
     def __init__(self, judged: Judged, newest: Reading, cadence: float, wanted: str) -> None:
-        self.cadence, self._wanted = cadence, wanted
+        self.cadence, self.wanted = cadence, wanted
         self._judged, self._newest = judged, newest
         self._known: dict[tuple[tuple[str, float], ...], Mapping[str, int]] = {}
 
@@ -172,8 +174,8 @@ class _Trial:
         times = array("d", [newest.time + self.cadence * step for step in range(1, count + 1)])
         video, audio, fps = (array("d", [rates[name]] * count) for name in _RATES)
         coming = Readings(times, video, audio, fps, array("q", [status] * count))
-        found = raised_by(judged.analysis, coming, judged.rules, judged.coverage.reaching(times[-1]))
-        return {kind: count for kind, count in found.items() if self._wanted in {"", kind}}
+        coverage = judged.coverage.reaching(times[-1])
+        return raised_by(judged.analysis, coming, judged.rules, coverage, self.wanted)
 
 
 _RATES = (VIDEO, AUDIO, FPS)
