@@ -517,9 +517,15 @@ class Reader:
                 return not then.past or status == "finished" or status in {"none", "pending"}
             if text.startswith("lost"):
                 return then.gap >= PROOF - 4 and is_duration(text[5:], self.now - then.past[-1].time)
-            return text == "?" or (status == "live" and then.gap <= PROOF + 2)
+            is_on_air = status == "live" or self._ended_lately(then)
+            return text == "?" or (is_on_air and then.gap <= PROOF + 2)
 
         self.says(row, self.any_of(name, so, sampled=True), "ingest")
+
+    def _ended_lately(self, then: Then) -> bool:
+        """Whether the list that the screen shows may be from before the end of the stream."""
+        stream = then.event["stream"]
+        return bool(stream and stream["finished_at"]) and self.now - epoch(stream["finished_at"]) <= LIST_INTERVAL
 
     def run_start(self, then: Then) -> float:
         """First sample since the last silence of the stream."""
@@ -536,7 +542,9 @@ class Reader:
             if text in {"-", "?", "·"}:
                 return text != "-" or not then.past
             if then.event["stream"] and then.event["stream"]["finished_at"]:
-                return is_duration(text, self.now - epoch(then.event["stream"]["finished_at"]), 4)
+                is_end = is_duration(text, self.now - epoch(then.event["stream"]["finished_at"]), 4)
+                if is_end or not self._ended_lately(then):
+                    return is_end
             if not then.past:
                 return False
             if then.gap > PROOF - 4:

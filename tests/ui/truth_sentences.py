@@ -503,7 +503,9 @@ def _is_so_now(reader: Reader, kind: str, then: Then, target: str) -> bool:
         "RECONNECTING": lambda: then.gap > PROOF_OF_GAP or then.at - reader.run_start(then) <= 30,
         "STREAM_LOST": lambda: then.gap > then.event["reconnect_window"] - 5,
         "RESTREAM_DOWN": lambda: any(row["status"] == "disconnected" and row["enabled"] for row in rows),
-        "LATE_START": lambda: "LATE" in then.tallies(),
+        "LATE_START": lambda: (
+            "LATE" in then.tallies() or ("SCHED" in then.tallies() and (then.planned or 0) - then.at <= START_NOTICE)
+        ),
         "ENDED_ON_AIR": lambda: then.status == "finished",
         "PROFILE_CHANGE": lambda: True,
     }
@@ -512,6 +514,9 @@ def _is_so_now(reader: Reader, kind: str, then: Then, target: str) -> bool:
 
 
 PROOF_OF_GAP = 9.0
+
+START_NOTICE = 300.0
+"""Seconds before the planned start from which an alarm says "no ingest yet" (monitoring.md, "Alarm kinds")."""
 
 
 def _alarm(reader: Reader, text: str, subject: str, kind: str, *, since: str, words: str) -> None:
@@ -556,8 +561,11 @@ def _alarm(reader: Reader, text: str, subject: str, kind: str, *, since: str, wo
             "since",
         )
     elif since and kind == "LATE_START":
+        ahead = START_NOTICE if "no ingest yet" in words else 0.0
         reader.says(
-            text, reader.any_of(name, lambda then: is_duration(since, reader.now - (then.planned or 0))), "since"
+            text,
+            reader.any_of(name, lambda then: is_duration(since, reader.now - (then.planned or 0) + ahead)),
+            "since",
         )
     elif since and kind not in {"RESTREAM_DOWN", "ENDED_ON_AIR", "PROFILE_CHANGE", "RECONNECTING", "STREAM_LOST"}:
         slack = 60 if "h" in since or "d" in since else 0
