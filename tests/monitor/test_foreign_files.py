@@ -280,6 +280,28 @@ async def test_the_newest_rows_of_a_deck_that_runs_are_read_from_its_log(tmp_pat
     await history.close()
 
 
+async def test_an_unfinished_change_names_the_command_that_undoes_it(tmp_path: Path) -> None:
+    """A copy that is made while SQLite writes has the change half, and its undoing in the journal beside it."""
+    made, own, path = (tmp_path / f"{name}.sqlite" for name in ("made", "own", "history"))
+    history = await History.open(made, NOW)
+    await history.append(snapshot({"one": readings(ticking(900))}))
+    await history.close()
+    with closing(sqlite3.connect(own, isolation_level=None)) as db:
+        with closing(sqlite3.connect(made)) as source:
+            source.backup(db)
+        db.execute("PRAGMA journal_mode = delete")
+        db.execute("PRAGMA cache_size = 1")
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("UPDATE sample SET video = 1")
+        for ending in ("", "-journal"):
+            shutil.copy(f"{own}{ending}", f"{path}{ending}")
+    with pytest.raises(StorageError, match=r"unfinished change, which `sqlite3 FILE \.tables` undoes"):
+        open_foreign(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("SELECT name FROM sqlite_master").fetchall()
+    open_foreign(path).close()
+
+
 def test_what_lies_beside_a_recording_is_not_heeded_and_nothing_is_put_there(tmp_path: Path) -> None:
     path = Path(shutil.copy(hostile_files.RECORDING, tmp_path))
     other = tmp_path / "other" / path.name
