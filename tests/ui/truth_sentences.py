@@ -1132,10 +1132,11 @@ def listed(reader: Reader, text: str, found: _Found) -> None:
     """
     ids = reader.records.named(reader.pane or reader.selected or "")
     reads = [at for key in ids for at in reader.records.reads(f"/v2/live/events/{key}/videos")]
-    reader.says(text, any(is_duration(found["age"], reader.now - at) for at in reads), "read")
+    meant = [at for at in reads if is_duration(found["age"], reader.now - at)]
+    reader.says(text, bool(meant), "read")
     if found["none"]:
-        now = datetime.fromtimestamp(reader.now - reader.age - LIST_INTERVAL, UTC)
-        recorded = {row["event_id"] for row in reader.records.all("video") if when(row["created_at"]) <= now}
+        then = datetime.fromtimestamp(min(meant, default=reader.now), UTC)
+        recorded = {row["event_id"] for row in reader.records.all("video") if when(row["created_at"]) < then}
         reader.says(text, not set(ids) <= recorded, "recordings")
 
 
