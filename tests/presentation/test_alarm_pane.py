@@ -23,3 +23,19 @@ def test_the_name_of_a_hidden_alarm_is_cut_only_while_lines_are_missing() -> Non
     assert NAME.upper() in many[2]
     assert many[3].strip() == "KEYFRAME_DRIFT  hidden by KEYFRAME_SEVERE"
     assert many[3].index("KEYFRAME") == many[2].index(NAME.upper()) == many[1].index("NO_INGEST")
+
+
+def test_the_values_of_an_alarm_are_cut_only_while_lines_are_missing() -> None:
+    uneven = alarm(
+        "hall", "KEYFRAME_SEVERE", actual="very uneven key frames in 21 % of the last 10 min", expected="under 4 %"
+    )
+    snapshot = Snapshot(1, NOW, ConnectionStatus(ConnectionState.OK, NOW), alarms=(uneven, alarm("choir")))
+    few, many = ([plain(line).rstrip() for line in pane_lines(snapshot, FRESH, 70, rows)] for rows in (5, 6))
+    assert few[1].strip() == "KEYFRAME_SEVERE  very uneven key frames in 21 %…"
+    assert [line.strip() for line in many[1:4]] == [
+        "KEYFRAME_SEVERE",
+        "very uneven key frames in 21 % of the last 10 min,",
+        "expected under 4 %",
+    ]
+    assert len({len(line) - len(line.lstrip()) for line in many[1:4]}) == 1
+    assert many[4:] == few[2:]

@@ -19,12 +19,14 @@ from livedeck.text.segments import (
     Line,
     ShadedLine,
     StyleRole,
+    cell_len,
     clip,
     fit_height,
     linked,
     on_ground,
     shorten,
     width,
+    wrap,
     wrap_groups,
 )
 from livedeck.text.values import compact_duration, evidence_text, safe
@@ -238,22 +240,28 @@ def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
     return wrap_groups([(0, head), (1, [(state, StyleRole.DIM)] if state else [])], cells)
 
 
-def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[Line]:
+def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int, *, is_whole: bool = False) -> list[Line]:
     """Return two lines of an alarm for a narrow pane: severity, age and subject; then state, kind and values.
 
-    The state of a new alarm is omitted.
+    The state of a new alarm is omitted. `is_whole`: values that do not fit go below in more lines; else they are cut.
     """
     age = compact_duration(render_time.seconds_since(alarm.since))
     state = "silenced" if alarm.silenced else "" if alarm.state is AlarmState.UNACKNOWLEDGED else alarm.state.words
-    words: Line = [(f"{state:>15}  ", StyleRole.TEXT), (f"{alarm.kind}  ", words_role(alarm.severity))]
-    return [
-        [
-            severity_chip(alarm.severity, severity_glyph(alarm, render_time)),
-            (f" {age:>6}  ", StyleRole.TEXT),
-            *clip([(subject(alarm), StyleRole.STRONG)], max(8, cells - 17)),
-        ],
-        clip([*words, (shorten(evidence_text(alarm), cells - width(words)), StyleRole.TEXT)], cells),
+    words: Line = [(f"{state:>{_INDENT - 2}}  ", StyleRole.TEXT), (f"{alarm.kind}  ", words_role(alarm.severity))]
+    head: Line = [
+        severity_chip(alarm.severity, severity_glyph(alarm, render_time)),
+        (f" {age:>6}  ", StyleRole.TEXT),
+        *clip([(subject(alarm), StyleRole.STRONG)], max(8, cells - _INDENT)),
     ]
+    values, room = evidence_text(alarm), cells - width(words)
+    if is_whole and cell_len(values) > room:
+        below = wrap(values, StyleRole.TEXT, cells - _INDENT)
+        return [head, clip(words, cells), *([(" " * _INDENT, StyleRole.TEXT), *line] for line in below)]
+    return [head, clip([*words, (shorten(values, room), StyleRole.TEXT)], cells)]
+
+
+_INDENT = 17
+"""Width in cells of severity and age before the subject of an alarm."""
 
 
 def pane_length(snapshot: Snapshot) -> int:
@@ -262,9 +270,10 @@ def pane_length(snapshot: Snapshot) -> int:
 
 
 def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[ShadedLine]:
-    """Return the alarms in two lines each, then the quiet alarms in two dim lines each, or in one if there is no room.
+    """Return the alarms with all values, then the quiet alarms in two dim lines each.
 
-    If alarms do not fit, the last line has their number.
+    Without that room, an alarm has two lines, then a quiet one has one. If alarms do not fit, the last line has their
+    number.
     """
     alarms, quiet = snapshot.alarms, snapshot.quiet
     if not alarms and not quiet:
@@ -277,15 +286,13 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
         ]
     room = rows if 2 * len(alarms) <= rows else rows - 1
     shown = alarms[: room // 2]
-    lines = [
-        linked(line, SELECT, alarm.event_id) if alarm.event_id else line
-        for alarm in shown
-        for line in _pane_lines(alarm, render_time, cells)
-    ]
+    lines = [line for alarm in shown for line in _pane_lines(alarm, render_time, cells)]
     if left := alarms[len(shown) :]:
         return [*fit_height(lines, rows - 1), _more_line(left)]
     if len(lines) + 2 * len(quiet) <= rows:
-        return [*lines, *(line for alarm in quiet for line in _quiet_lines(alarm, render_time, cells))]
+        below = [line for alarm in quiet for line in _quiet_lines(alarm, render_time, cells)]
+        whole = [line for alarm in alarms for line in _pane_lines(alarm, render_time, cells, is_whole=True)]
+        return [*(whole if len(whole) + len(below) <= rows else lines), *below]
     return [*lines, *(_quiet_line(alarm, render_time, cells) for alarm in quiet)][:rows]
 
 
@@ -293,9 +300,11 @@ NOT_MEASURED = "No alarms so far: measuring"
 """Text for no alarms while an event on air has not been judged yet."""
 
 
-def _pane_lines(alarm: Alarm, render_time: RenderTime, cells: int) -> list[ShadedLine]:
-    lines = alarm_lines(alarm, render_time, cells)
-    return [on_ground(line, StyleRole.CRITICAL, cells) for line in lines] if is_critical(alarm) else [*lines]
+def _pane_lines(alarm: Alarm, render_time: RenderTime, cells: int, *, is_whole: bool = False) -> list[ShadedLine]:
+    lines: list[ShadedLine] = [*alarm_lines(alarm, render_time, cells, is_whole=is_whole)]
+    if is_critical(alarm):
+        lines = [on_ground(line, StyleRole.CRITICAL, cells) for line in lines]
+    return [linked(line, SELECT, alarm.event_id) for line in lines] if alarm.event_id else lines
 
 
 def _more_line(alarms: Sequence[Alarm]) -> Line:

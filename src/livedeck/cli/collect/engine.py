@@ -122,12 +122,12 @@ async def _refuse_unfit(engine: Engine, name: str) -> None:
     from livedeck.collector.engine.shared import SharedStoreError
 
     with suppress(SharedStoreError):  # without Redis the check is impossible; that Redis is away is reported elsewhere
-        if await engine.is_met(is_stranger):
+        if await engine.meets(is_stranger):
             raise SettingsError(
                 "engine: the collectors in this Redis database watch another workspace; give each workspace a database"
                 " of its own (/0 or /1 at the end of the address)"
             )
-        if await engine.is_met(is_namesake):
+        if await engine.meets(is_namesake):
             raise SettingsError(
                 f"engine.name: another collector called {name!r} is running; give each its own `name` in [engine]"
             )

@@ -154,7 +154,7 @@ class Unreadable(ApiError):
 
 
 class Unproved(Unreadable):
-    """Nothing proves that a complete download is the expected file. No file was written or replaced.
+    """Complete download that may be another file than the expected one. No file was written or replaced.
 
     The message describes the download. With `unchecked=True` the method that raised this error accepts the download.
     """

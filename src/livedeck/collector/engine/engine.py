@@ -259,7 +259,7 @@ class Engine:
 
     # Background work
 
-    async def is_met(self, is_meant: Callable[[str, str], bool]) -> bool:
+    async def meets(self, is_meant: Callable[[str, str], bool]) -> bool:
         """Return whether another running collector fits this one. Raises SharedStoreError.
 
         Waits until such a collector claims leases, or until none has done so for half of the TTL. `is_meant`: gets this
