@@ -301,9 +301,10 @@ NOT_MEASURED = "No alarms so far: measuring"
 
 
 def _pane_lines(alarm: Alarm, render_time: RenderTime, cells: int, *, is_whole: bool = False) -> list[ShadedLine]:
-    lines: list[ShadedLine] = [*alarm_lines(alarm, render_time, cells, is_whole=is_whole)]
+    words = alarm_lines(alarm, render_time, cells, is_whole=is_whole)
+    lines: list[ShadedLine] = [*words]
     if is_critical(alarm):
-        lines = [on_ground(line, StyleRole.CRITICAL, cells) for line in lines]
+        lines = [on_ground(line, StyleRole.CRITICAL, cells) for line in words]
     return [linked(line, SELECT, alarm.event_id) for line in lines] if alarm.event_id else lines
 
 
