@@ -127,6 +127,14 @@ def replaced(*pairs: tuple[str, str]) -> Callable[[str], str]:
 STEP = 'event = "Gala, hall 1"\nshape'
 BAD_STEP = 'event = "Gala"\nshape'
 
+COMPLETE = """
+[[steps]]
+at = "+00:02:00"
+do = "complete"
+event = "Foyer"
+
+"""
+
 BROKEN = {
     "event": (STEP, BAD_STEP, "steps[0], event", 'no event is called "Gala"; there are Gala, hall 1 and Foyer'),
     "restream": (
@@ -136,6 +144,7 @@ BROKEN = {
         'is called "Vimeo"; there is Video share',
     ),
     "state": (STEP, STEP.replace("Gala, hall 1", "Foyer"), "steps[0], event", '"Foyer" is not enabled'),
+    "twice": ("\n[[alarms]]", COMPLETE * 2 + "[[alarms]]", "steps[3], event", '"Foyer" is completed already'),
     "shape": ('"keyframe-drift"', '"drift"', "steps[0], shape", 'no shape is called "drift"; there are'),
     "late": ('"+00:01:00"', '"+00:11:51"', "steps[1], at", "+00:12:01 is after lasts, +00:12:00"),
     "early": ('"+00:01:00"', '"-00:01:00"', "steps[1], at", "-00:00:50 is before the start"),

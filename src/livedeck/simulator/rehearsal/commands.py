@@ -137,6 +137,8 @@ def end_open_turns(world: World) -> None:
 
 
 def _complete(world: World, at: float, event: Document, _: NoArguments) -> Document:
+    if event["completed_at"]:
+        raise conflict(f'"{event["name"]}" is completed already')
     complete(world, event, at)
     return {"event_id": event["id"], "completed": True}
 
