@@ -9,12 +9,14 @@ import sqlite3
 import subprocess
 from collections.abc import Mapping
 from contextlib import closing
+from datetime import UTC, date, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from cli.commands import TIMEOUT, called, environment, served
 from cli.starts import LIVEDECK, Start
+from livedeck.simulator import Platform
 
 
 def recorded(home: Path, target: Path, env: Mapping[str, str]) -> tuple[int, str]:
@@ -52,3 +54,23 @@ def test_what_is_watched_is_in_one_file_which_is_judged_alike(tmp_path: Path) ->
     judged = called(tmp_path, "past", "replay", str(target), "--judge")
     is_alarm_left_out = "not compared" in judged.stdout  # the evening goes on: there may be one that began before
     assert (judged.returncode, "0 different" in judged.stdout) == (6 if is_alarm_left_out else 0, True)
+
+
+def test_a_rehearsal_is_recorded_by_its_own_clock_until_that_jumps_back(tmp_path: Path) -> None:
+    target = tmp_path / "show.livedeck"
+    line = [*LIVEDECK, "past", "record", "-o", str(target), "--debug"]
+    with served(tmp_path, "--start", "2026-03-01T12:00Z", "--speed", "4") as (_, service):
+        env = {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        env |= {"LIVEDECK_HISTORY": "off", "LIVEDECK_FOLLOW_CLOCK": "1"}
+        with Start(line, env=environment(tmp_path, **env), stderr=subprocess.PIPE, text=True) as recording:
+            try:
+                assert recording.stderr
+                next(said for said in recording.stderr if re.search(r"GET \S*/qos\S*: 200", said))
+                Platform.attach(service["control_url"], service["control_token"]).clock.step(-3600)
+                _, said = recording.communicate(timeout=TIMEOUT)
+            finally:
+                recording.kill()
+    assert (recording.returncode, "the recording ends before that" in said) == (1, True)
+    with closing(sqlite3.connect(f"{target.as_uri()}?mode=ro", uri=True)) as db:
+        (times,) = db.execute("SELECT min(at), max(at) FROM published").fetchall()
+    assert [datetime.fromtimestamp(time / 1_000_000, UTC).date() for time in times] == [date(2026, 3, 1)] * 2

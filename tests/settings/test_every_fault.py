@@ -195,6 +195,7 @@ CASES = {
         arguments=(*STATUS, "--base-url", "https://b.example"),
     ),
     "no platform": elsewhere(("no platform", "livedeck config init"), arguments=STATUS),
+    "no platform to follow": elsewhere(("no platform", "livedeck config init"), arguments=(*STATUS, "--follow-clock")),
     "no token": Case(A, ("no token", "LIVEDECK_TOKEN, or token_file"), arguments=STATUS),
     "token file absent": elsewhere(("token_file", "No such file"), f'{A}token_file = "t"\n', arguments=STATUS),
     "token file for all": elsewhere(("token_file", "chmod 600"), make=token_file(mode=0o644), arguments=STATUS),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import aclosing
+from collections.abc import Coroutine, Sequence
+from contextlib import AsyncExitStack, aclosing
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -16,17 +16,18 @@ from livedeck.atomic_file import resolve_target
 from livedeck.cli import options
 from livedeck.cli.exit_codes import DONE, FAULT, NOT_SO, code_of_link, run
 from livedeck.cli.lookup import lookup_event
-from livedeck.cli.options import DURATION, FORCE, appearance, merge_flags, platform
+from livedeck.cli.options import DURATION, FORCE, appearance, merge_flags, platform, rehearsal
 from livedeck.cli.output import echo
 from livedeck.cli.past.asking import past_moment
 from livedeck.cli.past.file import write_recording
 from livedeck.cli.process import cancel_on_signals, end_on_interrupt
-from livedeck.cli.wiring import SystemClock, make_api, make_monitor
+from livedeck.cli.wiring import SystemClock, follow_clock, make_monitor, make_paced_api
 from livedeck.environment import no_screen_reason
 from livedeck.monitor import ConnectionState, History, Monitor, PastError, Snapshot
 from livedeck.monitor.history.database import StorageError
 from livedeck.monitor.history.foreign import check_whole, in_thread
 from livedeck.monitor.judging import AlarmSpan, Comparison, Judgement, judge
+from livedeck.monitor.polling.poller import wait_first
 from livedeck.settings import load
 from livedeck.text.values import safe
 
@@ -40,6 +41,7 @@ _KEPT_DAYS = 3650.0
 @DURATION
 @FORCE
 @platform
+@rehearsal
 @click.pass_context
 def record_command(
     ctx: click.Context, /, *, words: tuple[str, ...], output: Path, duration: float | None, force: bool, **flags: Any
@@ -54,16 +56,24 @@ def record_command(
     async def work() -> int:
         settings = load(**merge_flags(ctx, flags))
         part = output.with_name(f"{output.name}.part")
-        async with make_api(settings) as api:
+        async with AsyncExitStack() as stack:
+            clock = await follow_clock(settings, stack)
+            api = await stack.enter_async_context(make_paced_api(settings, clock))
             ids = [(await lookup_event(api, word)).id for word in words]
-            history = await History.open(part, SystemClock().now(), retention_days=_KEPT_DAYS)
-            monitor = make_monitor(api, settings=settings, history=history)
+            history = await History.open(part, (clock or SystemClock()).now(), retention_days=_KEPT_DAYS)
+            monitor = make_monitor(api, clock, settings=settings, history=history)
+            ends = [clock.until_fault()] if clock else []
+            ends += [monitor.clock.sleep(duration)] if duration is not None else []
             echo(f"recording into {output}; {'ctrl-c ends it earlier' if duration else 'ctrl-c ends it'}", err=True)
-            last = await _watch(monitor, history, duration)
+            last = await _watch(monitor, history, ends)
         await history.close()
         if last.link.as_of is None:
             return code_of_link(last.link)
-        return await asyncio.to_thread(_finish, part, output, ids, replace=force)
+        code = await asyncio.to_thread(_finish, part, output, ids, replace=force)
+        if clock and clock.fault:
+            echo(f"livedeck past record: {clock.fault}; the recording ends before that", err=True)
+            return FAULT
+        return code
 
     if output.exists() and not force:
         raise click.UsageError(f"{output} exists already; add --force to replace it")
@@ -79,14 +89,17 @@ def _finish(part: Path, output: Path, event_ids: Sequence[str], *, replace: bool
     return code
 
 
-async def _watch(monitor: Monitor, history: History, length: float | None) -> Snapshot:
-    """Watch until `length` seconds have passed (None: without end) or a signal arrives. Returns the last snapshot.
+async def _watch(monitor: Monitor, history: History, ends: Sequence[Coroutine[Any, Any, object]]) -> Snapshot:
+    """Watch until one of `ends` is done or a signal arrives. Returns the last snapshot.
 
     Problems are printed on standard error.
     """
-    last, printed = None, ("", "")
-    try:
-        async with asyncio.timeout(length), aclosing(monitor.snapshots()) as snapshots:
+    last: Snapshot | None = None
+
+    async def show() -> None:
+        nonlocal last
+        printed = ("", "")
+        async with aclosing(monitor.snapshots()) as snapshots:
             async for last in snapshots:
                 state = last.link.state
                 link = "" if state in {ConnectionState.OK, ConnectionState.CONNECTING} else last.link.why
@@ -94,8 +107,9 @@ async def _watch(monitor: Monitor, history: History, length: float | None) -> Sn
                     printed = link, history.fault
                     problem = "; ".join(filter(None, printed))
                     echo(f"livedeck past record: {problem or 'recording again'}", err=True)
-    except TimeoutError:
-        pass
+
+    try:
+        await wait_first(show(), *ends)
     except asyncio.CancelledError:
         if last is None:
             raise
