@@ -171,6 +171,35 @@ def test_polls_that_wait_for_the_platform_are_no_slowness_unless_the_processor_i
         assert bool(state.slowness) is is_slow
 
 
+def test_a_process_that_lacks_the_processor_is_slow_as_soon_as_a_fifth_of_its_polls_are_late() -> None:
+    """It waits for replies that it does not come to read; before that it has all the processor time that it wants."""
+    loop = Loop()
+    loop.run(60, asks=4.0)
+    begun = loop.now
+    while (state := starved(loop, 0.25)).slowness is None:
+        assert loop.now - begun <= 13.0
+    assert state.behind == 5
+
+
+def test_polls_that_waited_for_the_platform_do_not_count_once_the_processor_is_short() -> None:
+    loop = Loop()
+    for _ in range(20):
+        loop.run(1, asks=0.0)
+        loop.watch.ask(loop.now - 9, loop.now - 9, loop.now, 5.0)
+    for _ in range(25):
+        loop.busy += 1.0
+        assert loop.run(1, asks=0.0).slowness is None
+
+
+def starved(loop: Loop, seconds: float) -> OwnState:
+    """The state after so many seconds of waiting for the processor, at whose end two polls are made, each 5 s late."""
+    loop.busy += seconds
+    loop.run(seconds, asks=0.0)
+    for _ in range(2):
+        loop.watch.ask(loop.now - 5.0, loop.now - 5.0, loop.now, 5.0)
+    return loop.watch.judge(moment(loop.now), loop.now, LIMITS, 162)
+
+
 def test_most_polls_late_for_a_minute_are_grave_and_it_ends_a_minute_below_half_of_the_limits() -> None:
     loop = Loop()
     loop.run(30)

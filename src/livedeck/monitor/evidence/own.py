@@ -21,7 +21,7 @@ _IDLE = 0.05
 """Share of a gap between pulses. A process that used or awaited the processor for a smaller share was stopped."""
 
 _BUSY = 0.8
-"""Share of the window. A process that used or awaited the processor for at least this share lacks processor time."""
+"""Share of a wait. A process that used or awaited the processor for at least this share lacked processor time."""
 
 _PERCENTILE = 0.95
 
@@ -54,20 +54,10 @@ class Pulse(NamedTuple):
 
 
 class _Ask(NamedTuple):
-    """Planned poll that was made. `late`: seconds after it was due.
-
-    `is_late`: this process began the poll too late. `is_late_in_all`: the poll was made too late, because of this
-    process or of a wait for other calls.
-    """
+    """Planned poll that was made. `late`: seconds after it was due; 0 unless this process made it too late."""
 
     monotonic: float
     late: float
-    is_late: bool
-    is_late_in_all: bool
-
-    def is_own(self, *, is_busy: bool) -> bool:
-        """Return whether this process made the poll late. `is_busy`: it had too little of the processor."""
-        return self.is_late or (is_busy and self.is_late_in_all)
 
 
 class OwnWatch:
@@ -124,14 +114,17 @@ class OwnWatch:
     def ask(self, due: float, begun: float, made: float, interval: float) -> None:
         """Take the times of a planned poll (monotonic s).
 
+        A poll that waited for other calls is this process's fault only if it lacked processor time during the wait.
+
         Args:
             due: Planned time.
             begun: Time at which this process would have begun the poll without waits for the replies to other calls.
             made: Time at which the request was sent.
             interval: Seconds between two polls of the resource.
         """
-        slack = max(_SLACK * interval, _SLACK_LEAST)
-        self._asks.append(_Ask(made, made - due, begun - due > slack, made - due > slack))
+        late, slack = made - due, max(_SLACK * interval, _SLACK_LEAST)
+        is_own = begun - due > slack or (late > slack and self._was_busy_since(due))
+        self._asks.append(_Ask(made, late if is_own else 0.0))
 
     def answer(self, sent: float, read: float) -> None:
         """Take the times at which a request was sent and its reply was read (monotonic s)."""
@@ -140,10 +133,9 @@ class OwnWatch:
     def judge(self, now: datetime, monotonic: float, thresholds: Thresholds, events: int) -> OwnState:
         """Return the state at this moment. `events`: number of events that this process judges."""
         self._forget(monotonic - thresholds.own_window)
-        beats, is_busy = [late for _, late in self._beats], self._is_busy
-        asks = [ask.late if ask.is_own(is_busy=is_busy) else 0.0 for ask in self._asks]
+        beats = [late for _, late in self._beats]
         late, share = _percentile(beats), self._made_share()
-        behind = max(late, _percentile(asks) if share < 1.0 else 0.0)
+        behind = max(late, _percentile([ask.late for ask in self._asks]) if share < 1.0 else 0.0)
         is_whole = self._first is not None and monotonic - self._first.monotonic >= thresholds.own_window
         is_over = is_whole and (late > thresholds.own_late or share < thresholds.own_asks)
         if late >= thresholds.own_late / 2 or 1 - share >= (1 - thresholds.own_asks) / 2:
@@ -171,23 +163,25 @@ class OwnWatch:
             self._readings.popleft()
 
     def _made_share(self) -> float:
-        """Return the share of the planned polls that were made in time; 1 if too few were planned.
-
-        A poll that waited for other calls is this process's fault only if it had too little of the processor.
-        """
+        """Return the share of the planned polls that this process made in time; 1 if too few were planned."""
         if len(self._asks) < _LEAST_ASKS:
             return 1.0
-        is_busy = self._is_busy
-        return 1 - sum(ask.is_own(is_busy=is_busy) for ask in self._asks) / len(self._asks)
+        return 1 - sum(ask.late > 0.0 for ask in self._asks) / len(self._asks)
 
-    @property
-    def _is_busy(self) -> bool:
-        """True if this process used or awaited the processor for most of the window."""
-        if len(self._beats) < 2:
+    def _was_busy_since(self, since: float) -> bool:
+        """Return whether this process used or awaited the processor for most of the time since `since` (monotonic s).
+
+        The time is measured from the last regular pulse before `since` to the newest one.
+        """
+        if not self._beats:
             return False
-        first, last = self._beats[0][0], self._beats[-1][0]
+        first = last = self._beats[-1][0]
+        for pulse, _ in reversed(self._beats):
+            first = pulse
+            if pulse.monotonic <= since:
+                break
         worked = _grown(first.used, last.used) + _grown(first.awaited, last.awaited)
-        return worked >= _BUSY * (last.monotonic - first.monotonic)
+        return first is not last and worked >= _BUSY * (last.monotonic - first.monotonic)
 
     def _adapt(self, monotonic: float, window: float, *, is_over: bool) -> None:
         """Cut the capacity while this process is too slow, and let it grow after that."""
