@@ -36,15 +36,15 @@ _CAPABLE_SECONDS = 3600.0
 _CAPABLE_CONSTANT_SECONDS = 600.0
 _DECAY_SLOTS = 12
 _MINUTE_SLOTS = 6
-_PART_SLOTS, _SINKING_PARTS = 4, 15
-"""Number of slots in a part; number of newest parts that show a sinking rate. Together: ten minutes."""
+_PART_SLOTS, _SINKING_PARTS = 4, 13
+"""Number of slots in a part; number of newest parts that show a sinking rate."""
 
 _LOWER, _STEP = 0.97, 0.45
 """Shares of an earlier part's rate. A part below the first share is lower; if it is below the second share of the part
 just before, it is a sudden step."""
 
-_SINKING = 0.84
-"""Share of all pairs of parts whose later part must be lower. A single step reaches half of the pairs, a decay all."""
+_SINKING = 5 / 6
+"""Share of all pairs of parts whose later part must be lower. A single step reaches about half of them, a decay all."""
 
 _SPANS = 30
 """Number of newest spans of `_DECAY_SLOTS` slots (two minutes) whose rate is remembered: one hour."""
@@ -411,7 +411,7 @@ class UsualMemory:
         self.usual = self.usual._replace(sunk_from=sunk_from, sunk_to=sunk_to)
 
     def _is_sinking(self) -> bool:
-        """Return whether the rate sinks through the newest ten minutes: on the whole, and without a sudden step."""
+        """Return whether the rate sinks through the newest parts: on the whole, and without a sudden step."""
         slots = _PART_SLOTS * _SINKING_PARTS
         tops = _newest(self.tops, slots)
         if len(tops) < slots:
