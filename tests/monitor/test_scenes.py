@@ -182,6 +182,38 @@ def test_a_rate_that_sinks_for_minutes_decays(
     assert loud(judged([*before, *then], floor=floor)).get("VIDEO_DECAY") is severity
 
 
+def at_levels(shares: Iterable[float], samples: int = MINUTE) -> list[Row]:
+    """These shares of the usual rate, one after the other, for so many samples each."""
+    return [row for share in shares for row in scene(samples, video=share * FULL)]
+
+
+NOISY = [row | {"video": row["video"] * (1.1, 0.8)[index // MINUTE % 2]} for index, row in enumerate(sinking(12, 0.0))]
+"""A decay in which every other minute is above the one before."""
+
+
+@pytest.mark.parametrize("every", [2.0, 5.0])
+def test_a_decay_with_noisy_minutes_is_told_before_the_rate_is_gone(every: float) -> None:
+    count = round(2.0 / every * 10.5 * MINUTE)
+    rows = [NOISY[round(index * every / 2.0)] for index in range(count)]
+    assert loud(judged([*VARIABLE, *rows], floor=FLOOR, every=every))["VIDEO_DECAY"] is CRITICAL
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        at_levels((1.0, 0.25, 0.9, 0.2) * 3),
+        at_levels((1.0, 0.6, 0.35, 0.2) * 3),
+        at_levels((1.0, 0.55, 0.25), 5 * MINUTE),
+        at_levels([0.28 * 0.99**index for index in range(15)]),
+        at_levels([*(0.95**index for index in range(12)), 0.2, 0.19], 20),
+    ],
+    ids=["dips", "slow-dips", "two-quieter-scenes", "a-scene-that-fades", "a-scene-at-once-while-it-sinks"],
+)
+def test_a_scene_is_no_decay_however_often_it_dips(then: list[Row]) -> None:
+    analysis = judged([*VARIABLE, *then], floor=FLOOR)
+    assert "VIDEO_DECAY" not in {*analysis.intervals, *(episode.kind for episode in episodes(analysis))}
+
+
 def test_a_sunk_rate_that_rises_over_its_floor_is_none() -> None:
     rows = [*VARIABLE, *sinking(10, 540e3, wait=1)]
     assert "VIDEO_DECAY" in loud(judged(rows, floor=FLOOR))

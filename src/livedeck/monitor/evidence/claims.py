@@ -56,7 +56,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "VIDEO_LOW": _of_samples("a rate below the usual"),
         "VIDEO_STARVED": _of_samples("a rate far below the usual"),
         "VIDEO_BELOW_PRESET": _of_samples("a rate below the need of the event's presets"),
-        "VIDEO_DECAY": _of_samples("a constant rate that fell slowly from its best two minutes"),
+        "VIDEO_DECAY": _of_samples("a rate that fell slowly, over minutes, from its best two minutes"),
         "BITRATE_UNSTABLE": _of_samples("dips of a constant rate"),
         "PROFILE_CHANGE": _of_samples("a rate that changed and stayed at its new level"),
         "FPS_COLLAPSE": _of_samples("a frame rate far below the usual"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import combinations, islice, pairwise
 from math import inf
 from typing import NamedTuple
 
@@ -35,12 +35,16 @@ _CAPABLE = 1.1
 _CAPABLE_SECONDS = 3600.0
 _CAPABLE_CONSTANT_SECONDS = 600.0
 _DECAY_SLOTS = 12
-_MINUTE_SLOTS, _SINKING_MINUTES = 6, 4
-"""Number of slots in a minute; number of minutes in a row, each below the one before, that show a sinking rate."""
+_MINUTE_SLOTS = 6
+_PART_SLOTS, _SINKING_PARTS = 4, 13
+"""Number of slots in a part; number of newest parts that show a sinking rate."""
 
-_SINKING, _STEP = 0.97, 0.45
-"""Shares of the previous minute's rate. A minute below the first share is sinking; below the second, it is a sudden
-step."""
+_LOWER, _STEP = 0.97, 0.45
+"""Shares of an earlier part's rate. A part below the first share is lower; if it is below the second share of the part
+just before, it is a sudden step."""
+
+_SINKING = 5 / 6
+"""Share of all pairs of parts whose later part must be lower. A single step reaches about half of them, a decay all."""
 
 _SPANS = 30
 """Number of newest spans of `_DECAY_SLOTS` slots (two minutes) whose rate is remembered: one hour."""
@@ -407,13 +411,14 @@ class UsualMemory:
         self.usual = self.usual._replace(sunk_from=sunk_from, sunk_to=sunk_to)
 
     def _is_sinking(self) -> bool:
-        """Return whether each of the newest minutes is lower than the one before, without a sudden step."""
-        tops = _newest(self.tops, _MINUTE_SLOTS * (_SINKING_MINUTES + 1))
-        if len(tops) < _MINUTE_SLOTS * (_SINKING_MINUTES + 1):
+        """Return whether the rate sinks through the newest parts: on the whole, and without a sudden step."""
+        slots = _PART_SLOTS * _SINKING_PARTS
+        tops = _newest(self.tops, slots)
+        if len(tops) < slots:
             return False
-        starts = range(0, len(tops), _MINUTE_SLOTS)
-        minutes = [median_of(sorted(tops[start : start + _MINUTE_SLOTS])) for start in starts]
-        return all(_STEP * before < after < _SINKING * before for before, after in pairwise(minutes))
+        parts = [median_of(sorted(tops[start : start + _PART_SLOTS])) for start in range(0, slots, _PART_SLOTS)]
+        pairs = [after < _LOWER * before for before, after in combinations(parts, 2)]
+        return sum(pairs) >= _SINKING * len(pairs) and all(after > _STEP * before for before, after in pairwise(parts))
 
 
 _copy = copier(UsualMemory)
