@@ -19,7 +19,7 @@ from livedeck.ui.shell import commands
 from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.frame import key_line
 from livedeck.ui.shell.keymap import key_text, parse_key, read_keymap
-from ui.stage import REGISTRY, act, running, text_of
+from ui.stage import REGISTRY, act, letters_of, running, text_of
 
 ACTIONS = REGISTRY.actions
 NAMES = [action.name for action in ACTIONS]
@@ -262,6 +262,14 @@ async def test_commands_are_completed_refused_and_carried_out() -> None:
         deck.dispatch("row.up")
         await pilot.pause()
         assert ":row.up works on events" in text_of(deck)
+
+
+async def test_a_sentence_without_room_in_the_list_of_commands_loses_its_end() -> None:
+    async with running((80, 24)) as (deck, pilot):
+        await act(pilot, "app.command")
+        await pilot.press(*"alarm.ac")
+        row = next(row for row in letters_of(deck).splitlines() if ":alarm.ack " in row)
+        assert row.rstrip().endswith("Acknowledge this alarm")
 
 
 async def test_the_palette_searches_and_escape_does_nothing() -> None:
