@@ -11,8 +11,8 @@ import pytest
 from livedeck.client import Annotation, Poster, Recording, Shortfall, Subtitle
 from livedeck.monitor import CachedList, KnownMaterial, Video
 from livedeck.monitor.published.codec import encode_record
-from livedeck.presentation.table import layout, row_line
-from livedeck.presentation.videos import VIDEOS, ListedVideo, missing_extras
+from livedeck.presentation.table import TableSchema, layout, row_line
+from livedeck.presentation.videos import ANNOTATIONS, MATERIALS, SUBTITLES, VIDEOS, ListedVideo, missing_extras
 from livedeck.text.segments import StyleRole, plain
 from livedeck.ui.videos.view import PICTURE_SIZES, event_lines, panel, video_panel
 from presentation.test_events import FRESH, NOW
@@ -143,3 +143,12 @@ def test_addresses_that_were_not_received_are_unknown_and_not_missing() -> None:
     assert "address ?" in words(bare)
     for untrue in ("no size", "no link", "none yet"):
         assert untrue not in words(bare)
+
+
+@pytest.mark.parametrize(
+    ("schema", "name", "cells"), [(SUBTITLES, "file", 40), (MATERIALS, "file", 40), (ANNOTATIONS, "link", 60)]
+)
+def test_a_wide_table_gives_cells_to_files_and_links(schema: TableSchema[Any], name: str, cells: int) -> None:
+    """At 200 cells a name of 23 cells was cut beside 95 empty ones."""
+    widths = {column.name: width for column, width in layout(schema.columns, 199)}
+    assert widths[name] == cells

@@ -150,6 +150,9 @@ def _annotations(row: ListedVideo, render_time: RenderTime) -> Line:
     return [(number_text(row.annotations), _extras_role(render_time, row.annotations))]
 
 
+MAX_FILE_CELLS, MAX_LINK_CELLS = 40, 60
+"""Maximum widths in cells of the name of a file and of a link, in a wide table."""
+
 VIDEOS: TableSchema[ListedVideo] = TableSchema(
     (
         text_column(
@@ -260,7 +263,15 @@ SUBTITLES: TableSchema[Subtitle] = TableSchema(
         ),
         text_column("description", "DESCRIPTION", 16, 0, lambda subtitle: _text(subtitle.description), grows=True),
         Column("status", "RECOGNITION", 15, 0, _recognition, lambda subtitle, _: subtitle.status or ""),
-        text_column("file", "FILE", 20, 2, lambda subtitle: _text(subtitle.file_name) or NOT_APPLICABLE),
+        text_column(
+            "file",
+            "FILE",
+            20,
+            2,
+            lambda subtitle: _text(subtitle.file_name) or NOT_APPLICABLE,
+            grows=True,
+            max_width=MAX_FILE_CELLS,
+        ),
         text_column(
             "updated",
             "UPDATED (UTC)",
@@ -336,6 +347,8 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
             3,
             lambda annotation: addresses.show(annotation.link, NOT_APPLICABLE),
             role=StyleRole.DIM,
+            grows=True,
+            max_width=MAX_LINK_CELLS,
         ),
         text_column("id", "ID", 36, 9, lambda annotation: _text(annotation.id, 40), role=StyleRole.DIM),
     ),
@@ -348,7 +361,15 @@ MATERIALS: TableSchema[KnownMaterial] = TableSchema(
         text_column(
             "title", "TITLE", 20, 0, lambda material: _or_unknown(material.title), grows=True, role=StyleRole.STRONG
         ),
-        text_column("file", "FILE", 20, 1, lambda material: _or_unknown(material.file_name)),
+        text_column(
+            "file",
+            "FILE",
+            20,
+            1,
+            lambda material: _or_unknown(material.file_name),
+            grows=True,
+            max_width=MAX_FILE_CELLS,
+        ),
         text_column(
             "size",
             "SIZE",
