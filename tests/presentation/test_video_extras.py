@@ -146,9 +146,16 @@ def test_addresses_that_were_not_received_are_unknown_and_not_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "name", "cells"), [(SUBTITLES, "file", 40), (MATERIALS, "file", 40), (ANNOTATIONS, "link", 60)]
+    ("schema", "title", "name"),
+    [(SUBTITLES, "description", "file"), (MATERIALS, "title", "file"), (ANNOTATIONS, "title", "link")],
 )
-def test_a_wide_table_gives_cells_to_files_and_links(schema: TableSchema[Any], name: str, cells: int) -> None:
+def test_a_wide_table_gives_cells_to_files_and_links_after_titles(
+    schema: TableSchema[Any], title: str, name: str
+) -> None:
     """At 200 cells a name of 23 cells was cut beside 95 empty ones."""
-    widths = {column.name: width for column, width in layout(schema.columns, 199)}
-    assert widths[name] == cells
+    narrow, wide = ({column.name: cells for column, cells in layout(schema.columns, width)} for width in (119, 199))
+    least = {column.name: column.width for column in schema.columns}
+    assert narrow[name] == least[name]
+    assert narrow[title] >= least[title]
+    assert wide[title] == 60
+    assert wide[name] > 40

@@ -150,8 +150,8 @@ def _annotations(row: ListedVideo, render_time: RenderTime) -> Line:
     return [(number_text(row.annotations), _extras_role(render_time, row.annotations))]
 
 
-MAX_FILE_CELLS, MAX_LINK_CELLS = 40, 60
-"""Maximum widths in cells of the name of a file and of a link, in a wide table."""
+MAX_TITLE_CELLS = 60
+"""Maximum width in cells of a title or a description. The name of a file, or a link, takes further cells."""
 
 VIDEOS: TableSchema[ListedVideo] = TableSchema(
     (
@@ -261,7 +261,15 @@ SUBTITLES: TableSchema[Subtitle] = TableSchema(
         text_column(
             "language", "LANG", 4, 0, lambda subtitle: _or_unknown(subtitle.language, 8), role=StyleRole.STRONG
         ),
-        text_column("description", "DESCRIPTION", 16, 0, lambda subtitle: _text(subtitle.description), grows=True),
+        text_column(
+            "description",
+            "DESCRIPTION",
+            16,
+            0,
+            lambda subtitle: _text(subtitle.description),
+            grows=True,
+            max_width=MAX_TITLE_CELLS,
+        ),
         Column("status", "RECOGNITION", 15, 0, _recognition, lambda subtitle, _: subtitle.status or ""),
         text_column(
             "file",
@@ -270,7 +278,8 @@ SUBTITLES: TableSchema[Subtitle] = TableSchema(
             2,
             lambda subtitle: _text(subtitle.file_name) or NOT_APPLICABLE,
             grows=True,
-            max_width=MAX_FILE_CELLS,
+            max_width=20,
+            stretches=True,
         ),
         text_column(
             "updated",
@@ -338,7 +347,14 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
             right=True,
         ),
         text_column(
-            "title", "TITLE", 20, 0, lambda annotation: _text(annotation.title), grows=True, role=StyleRole.STRONG
+            "title",
+            "TITLE",
+            20,
+            0,
+            lambda annotation: _text(annotation.title),
+            grows=True,
+            max_width=MAX_TITLE_CELLS,
+            role=StyleRole.STRONG,
         ),
         text_column(
             "link",
@@ -348,7 +364,8 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
             lambda annotation: addresses.show(annotation.link, NOT_APPLICABLE),
             role=StyleRole.DIM,
             grows=True,
-            max_width=MAX_LINK_CELLS,
+            max_width=30,
+            stretches=True,
         ),
         text_column("id", "ID", 36, 9, lambda annotation: _text(annotation.id, 40), role=StyleRole.DIM),
     ),
@@ -359,7 +376,14 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
 MATERIALS: TableSchema[KnownMaterial] = TableSchema(
     (
         text_column(
-            "title", "TITLE", 20, 0, lambda material: _or_unknown(material.title), grows=True, role=StyleRole.STRONG
+            "title",
+            "TITLE",
+            20,
+            0,
+            lambda material: _or_unknown(material.title),
+            grows=True,
+            max_width=MAX_TITLE_CELLS,
+            role=StyleRole.STRONG,
         ),
         text_column(
             "file",
@@ -368,7 +392,8 @@ MATERIALS: TableSchema[KnownMaterial] = TableSchema(
             1,
             lambda material: _or_unknown(material.file_name),
             grows=True,
-            max_width=MAX_FILE_CELLS,
+            max_width=20,
+            stretches=True,
         ),
         text_column(
             "size",
