@@ -39,3 +39,22 @@ def test_the_values_of_an_alarm_are_cut_only_while_lines_are_missing() -> None:
     ]
     assert len({len(line) - len(line.lstrip()) for line in many[1:4]}) == 1
     assert many[4:] == few[2:]
+
+
+def test_the_first_alarms_keep_their_values_while_the_last_ones_lack_lines() -> None:
+    uneven = [
+        alarm(name, "KEYFRAME_SEVERE", actual="very uneven key frames in 21 % of the last 10 min", expected="under 4 %")
+        for name in ("hall", "choir")
+    ]
+    snapshot = Snapshot(1, NOW, ConnectionStatus(ConnectionState.OK, NOW), alarms=tuple(uneven))
+    lines = [plain(line).strip() for line in pane_lines(snapshot, FRESH, 70, 7)]
+    assert lines[2:4] == ["very uneven key frames in 21 % of the last 10 min,", "expected under 4 %"]
+    assert lines[5:] == ["KEYFRAME_SEVERE  very uneven key frames in 21 %…"]
+
+
+def test_the_kind_of_a_cleared_alarm_is_under_its_subject() -> None:
+    cleared = alarm("hall", "VIDEO_LOW", Severity.WARNING, state=AlarmState.RETURNED, actual="video 2.35M", expected="")
+    snapshot = Snapshot(1, NOW, ConnectionStatus(ConnectionState.OK, NOW), alarms=(cleared,))
+    above, below = (plain(line) for line in pane_lines(snapshot, FRESH, 70, 2))
+    assert above.index("HALL") == below.index("VIDEO_LOW")
+    assert below.strip() == "VIDEO_LOW  cleared, not acknowledged  video 2.35M"

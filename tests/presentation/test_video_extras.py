@@ -11,8 +11,8 @@ import pytest
 from livedeck.client import Annotation, Poster, Recording, Shortfall, Subtitle
 from livedeck.monitor import CachedList, KnownMaterial, Video
 from livedeck.monitor.published.codec import encode_record
-from livedeck.presentation.table import layout, row_line
-from livedeck.presentation.videos import VIDEOS, ListedVideo, missing_extras
+from livedeck.presentation.table import TableSchema, layout, row_line
+from livedeck.presentation.videos import ANNOTATIONS, MATERIALS, SUBTITLES, VIDEOS, ListedVideo, missing_extras
 from livedeck.text.segments import StyleRole, plain
 from livedeck.ui.videos.view import PICTURE_SIZES, event_lines, panel, video_panel
 from presentation.test_events import FRESH, NOW
@@ -143,3 +143,19 @@ def test_addresses_that_were_not_received_are_unknown_and_not_missing() -> None:
     assert "address ?" in words(bare)
     for untrue in ("no size", "no link", "none yet"):
         assert untrue not in words(bare)
+
+
+@pytest.mark.parametrize(
+    ("schema", "title", "name"),
+    [(SUBTITLES, "description", "file"), (MATERIALS, "title", "file"), (ANNOTATIONS, "title", "link")],
+)
+def test_a_wide_table_gives_cells_to_files_and_links_after_titles(
+    schema: TableSchema[Any], title: str, name: str
+) -> None:
+    """At 200 cells a name of 23 cells was cut beside 95 empty ones."""
+    narrow, wide = ({column.name: cells for column, cells in layout(schema.columns, width)} for width in (119, 199))
+    least = {column.name: column.width for column in schema.columns}
+    assert narrow[name] == least[name]
+    assert narrow[title] >= least[title]
+    assert wide[title] == 60
+    assert wide[name] > 40

@@ -8,27 +8,31 @@ from livedeck.cli.screenshots import still_deck
 from livedeck.ui.kit.palette import COLOURS
 from ui.test_themes import contrast
 
-WAYS = ((), ("3",), ("7",), ("question_mark",), ("escape", "colon"))
+WAYS = (("1",), ("2",), ("3",), ("5",), ("6",), ("7",), ("question_mark",), ("escape", "colon"), ("escape",))
 """The keys from one screen to the next; a dialog over a screen dims that, so none is opened here."""
+
+SIZES = ((80, 24), (200, 60))
+"""Where a screen has the fewest panes, and the most."""
 
 
 @pytest.mark.parametrize("theme", COLOURS)
 async def test_every_letter_on_a_screen_contrasts_with_what_is_behind_it(theme: str) -> None:
     """interface.md, "Colours": 4.5 to 1."""
-    async with still_deck(theme=theme) as deck, deck.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        for keys in WAYS:
-            for key in keys:
-                await pilot.press(key)
-                await pilot.pause()
-                await pilot.pause()
-            lines = [deck.screen._compositor.render_strips(deck.size)[row] for row in range(24)]
-            words = [segment for line in lines for segment in line if any(char.isalnum() for char in segment.text)]
-            assert len(words) > 40
-            for text, style, _ in words:
-                assert style is not None
-                assert style.color is not None
-                assert style.bgcolor is not None
-                ink, ground = (colour.get_truecolor().hex for colour in (style.color, style.bgcolor))
-                ink, ground = (ground, ink) if style.reverse else (ink, ground)
-                assert contrast(ink, ground) >= 4.5, (keys, text, ink, ground)
+    async with still_deck(theme=theme) as deck, deck.run_test(size=SIZES[0]) as pilot:
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            for keys in WAYS:
+                for key in keys:
+                    await pilot.press(key)
+                    await pilot.pause()
+                    await pilot.pause()
+                lines = deck.screen._compositor.render_strips(deck.size)
+                words = [segment for line in lines for segment in line if any(char.isalnum() for char in segment.text)]
+                assert len(words) > 40
+                for text, style, _ in words:
+                    assert style is not None
+                    assert style.color is not None
+                    assert style.bgcolor is not None
+                    ink, ground = (colour.get_truecolor().hex for colour in (style.color, style.bgcolor))
+                    ink, ground = (ground, ink) if style.reverse else (ink, ground)
+                    assert contrast(ink, ground) >= 4.5, (size, keys, text, ink, ground)

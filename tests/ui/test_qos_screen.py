@@ -376,6 +376,27 @@ async def test_the_absence_of_samples_is_shown_once_with_what_to_do() -> None:
         assert text_of(deck).count("expected the encoder's stream") == 0
 
 
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        ("Lecture 7", ("no samples yet", "NO-GO", "start the encoder, or move the start", "window 10:00")),
+        ("Untitled event", ("no samples yet", "window 10:00")),
+        ("Rehearsal Tuesday", ("no samples known", "window 10:00")),
+    ],
+)
+async def test_an_event_without_samples_shows_its_checks_and_facts_in_place_of_charts(
+    event: str, words: tuple[str, ...]
+) -> None:
+    """interface.md, "Preflight"; "yet" promises samples, which an ended event will not get."""
+    async with deck_stage((80, 24)) as stage:
+        chosen = stage.choose(event)
+        await stage.act("screen.qos")
+        shown = stage.text()
+        assert f"{chosen.name}: {words[0]}" in shown
+        for word in words:
+            assert word in shown
+
+
 async def test_a_theme_without_colours_has_no_grid_from_the_moment_it_is_chosen() -> None:
     """interface.md, "Charts": without colours a grid could not be told from a curve."""
     async with running((120, 40), "down", "3") as (deck, pilot):

@@ -19,7 +19,7 @@ from livedeck.ui.shell import commands
 from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.frame import key_line
 from livedeck.ui.shell.keymap import key_text, parse_key, read_keymap
-from ui.stage import REGISTRY, act, running, text_of
+from ui.stage import REGISTRY, act, letters_of, running, text_of
 
 ACTIONS = REGISTRY.actions
 NAMES = [action.name for action in ACTIONS]
@@ -90,7 +90,7 @@ def test_every_action_is_found_in_the_help_with_its_whole_sentence(cells: int) -
 @pytest.mark.parametrize("screen", SCREENS)
 def test_the_help_has_the_keys_of_the_screen_first_and_no_key_of_another(screen: str, cells: int) -> None:
     """In as many columns as fit; each key that works there is a link with its label."""
-    lines = page_lines(REGISTRY, screen, cells, is_probing=True)
+    lines = page_lines(REGISTRY, screen, cells, 37, is_probing=True)
     texts = [plain(line).strip() for line in lines]
     heads = ["On this screen", "On every screen", "Signs"]
     assert [text for text in texts if text in heads] == heads
@@ -107,8 +107,18 @@ def test_the_help_has_the_keys_of_the_screen_first_and_no_key_of_another(screen:
 @pytest.mark.parametrize("screen", SCREENS)
 def test_the_help_of_a_screen_is_one_page_of_two_or_three_words_a_key(screen: str) -> None:
     """At 120x40, within the frame and below the search."""
-    assert len(page_lines(REGISTRY, screen, 115)) <= 40 - 3
+    assert len(page_lines(REGISTRY, screen, 115, 40 - 3)) <= 40 - 3
     assert not [action.name for action in ACTIONS if len(action.label.split()) > 3]
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_a_large_help_has_each_group_of_keys_under_one_head(screen: str) -> None:
+    """At 200x60. On a smaller page a group may continue in the next column."""
+    lines = page_lines(REGISTRY, screen, 195, 60 - 3)
+    assert len(lines) <= 60 - 3
+    page = "\n".join(plain(line) for line in lines)
+    for section in page.split("On every screen"):
+        assert all(section.count(f"{title.upper()}  ") <= 1 for title, _ in REGISTRY.groups() if " " in title)
 
 
 async def test_what_is_typed_into_the_help_finds_keys() -> None:
@@ -252,6 +262,14 @@ async def test_commands_are_completed_refused_and_carried_out() -> None:
         deck.dispatch("row.up")
         await pilot.pause()
         assert ":row.up works on events" in text_of(deck)
+
+
+async def test_a_sentence_without_room_in_the_list_of_commands_loses_its_end() -> None:
+    async with running((80, 24)) as (deck, pilot):
+        await act(pilot, "app.command")
+        await pilot.press(*"alarm.ac")
+        row = next(row for row in letters_of(deck).splitlines() if ":alarm.ack " in row)
+        assert row.rstrip().endswith("Acknowledge this alarm")
 
 
 async def test_the_palette_searches_and_escape_does_nothing() -> None:

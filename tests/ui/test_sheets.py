@@ -102,6 +102,13 @@ async def test_the_changes_say_what_is_not_known(size: tuple[int, int]) -> None:
         assert not isinstance(deck.screen, ChangesDialog)
 
 
+async def test_a_sheet_that_is_longer_than_the_screen_says_how_to_close_it() -> None:
+    async with running((80, 24)) as (deck, pilot):
+        await act(pilot, "app.changes")
+        assert len(deck.screen.query_one("#reading", LinesWidget).content) > 24
+        assert "esc closes" in letters_of(deck).splitlines()[-1]
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_deck_shows_the_sheet_of_the_command_and_copies_it(size: tuple[int, int], tmp_path: Path) -> None:
     history = await History.open(tmp_path / "history", EVENING)

@@ -299,7 +299,7 @@ _COLUMNS = {
     "WINDOW": r"(?P<window>(?:\d+% of )?[\d:hm]+|\?)",
     "GOES TO": r"(?P<goes>.*?)",
     "STATUS": r"(?P<status>live|pending|finished)",
-    "STARTED (UTC)": r"(?P<started>\d\d \w{3} [\d:]{8}|\?)",
+    "START (UTC)": r"(?P<started>\d\d \w{3} [\d:]{8}|\?)",
 }
 _TITLES = re.compile("|".join(re.escape(title) for title in sorted(_COLUMNS, key=len, reverse=True)))
 

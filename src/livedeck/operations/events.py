@@ -97,7 +97,9 @@ _FIELDS = (
         nullable=True,
         referent=Referent.FOLDER,
     ),
-    Field("scheduled.time", "Start", FieldKind.DATETIME, hint="18:30, in 20 min, 2026-11-21 18:30Z", nullable=True),
+    Field(
+        "scheduled.time", "Start", FieldKind.DATETIME, hint="like 18:30, in 20 min, 2026-11-21 18:30Z", nullable=True
+    ),
     Field("auto_start", "Start by itself", FieldKind.FLAG, hint="when the encoder sends", section="Ingest"),
     Field(
         "reconnect_window",
@@ -182,7 +184,7 @@ def _started_at(fields: Mapping[str, Any]) -> datetime:
 
 
 SCHEDULE_FORM = FormSchema(
-    (Field("started_at", "Begins", FieldKind.DATETIME, hint="18:30, in 20 min", required=True),), _started_at
+    (Field("started_at", "Begins", FieldKind.DATETIME, hint="like 18:30 or in 20 min", required=True),), _started_at
 )
 
 

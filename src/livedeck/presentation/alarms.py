@@ -243,11 +243,14 @@ def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
 def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int, *, is_whole: bool = False) -> list[Line]:
     """Return two lines of an alarm for a narrow pane: severity, age and subject; then state, kind and values.
 
-    The state of a new alarm is omitted. `is_whole`: values that do not fit go below in more lines; else they are cut.
+    The state of a new alarm is omitted, and a long one is behind the kind. `is_whole`: values that do not fit go below
+    in more lines; else they are cut.
     """
     age = compact_duration(render_time.seconds_since(alarm.since))
     state = "silenced" if alarm.silenced else "" if alarm.state is AlarmState.UNACKNOWLEDGED else alarm.state.words
-    words: Line = [(f"{state:>{_INDENT - 2}}  ", StyleRole.TEXT), (f"{alarm.kind}  ", words_role(alarm.severity))]
+    before, behind = (state, "") if len(state) <= _INDENT - 2 else ("", f"{state}  ")
+    kind = f"{alarm.kind}  ", words_role(alarm.severity)
+    words: Line = [(f"{before:>{_INDENT - 2}}  ", StyleRole.TEXT), kind, (behind, StyleRole.TEXT)]
     head: Line = [
         severity_chip(alarm.severity, severity_glyph(alarm, render_time)),
         (f" {age:>6}  ", StyleRole.TEXT),
@@ -272,8 +275,8 @@ def pane_length(snapshot: Snapshot) -> int:
 def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[ShadedLine]:
     """Return the alarms with all values, then the quiet alarms in two dim lines each.
 
-    Without that room, an alarm has two lines, then a quiet one has one. If alarms do not fit, the last line has their
-    number.
+    Without that room, the last alarms have two lines, then a quiet one has one. If alarms do not fit, the last line has
+    their number.
     """
     alarms, quiet = snapshot.alarms, snapshot.quiet
     if not alarms and not quiet:
@@ -286,13 +289,17 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
         ]
     room = rows if 2 * len(alarms) <= rows else rows - 1
     shown = alarms[: room // 2]
-    lines = [line for alarm in shown for line in _pane_lines(alarm, render_time, cells)]
+    free = rows - 2 * len(alarms) - 2 * len(quiet)
+    lines: list[ShadedLine] = []
+    for alarm in shown:
+        whole = _pane_lines(alarm, render_time, cells, is_whole=free > 0)
+        is_cut = len(whole) - 2 > free
+        lines += _pane_lines(alarm, render_time, cells) if is_cut else whole
+        free -= 0 if is_cut else len(whole) - 2
     if left := alarms[len(shown) :]:
         return [*fit_height(lines, rows - 1), _more_line(left)]
-    if len(lines) + 2 * len(quiet) <= rows:
-        below = [line for alarm in quiet for line in _quiet_lines(alarm, render_time, cells)]
-        whole = [line for alarm in alarms for line in _pane_lines(alarm, render_time, cells, is_whole=True)]
-        return [*(whole if len(whole) + len(below) <= rows else lines), *below]
+    if free >= 0:
+        return [*lines, *(line for alarm in quiet for line in _quiet_lines(alarm, render_time, cells))]
     return [*lines, *(_quiet_line(alarm, render_time, cells) for alarm in quiet)][:rows]
 
 

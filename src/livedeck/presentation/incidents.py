@@ -248,7 +248,7 @@ INCIDENTS: TableSchema[Incident] = TableSchema(
         ),
         Column("kind", "ALARM", 20, 0, _kind, lambda row, _: row.lead.last.kind),
         Column("actual", "ACTUAL", 20, 4, _actual, grows=True, draw=_actual),
-        Column("handled", "PEOPLE", 22, 3, _handled, grows=True, draw=_handled),
+        Column("handled", "PEOPLE", 22, 3, _handled, grows=True, max_width=34, draw=_handled),
     ),
     key=lambda row: row.id,
     named_by=("subject", "kind"),

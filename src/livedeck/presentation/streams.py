@@ -229,7 +229,7 @@ STREAMS: TableSchema[EventState] = TableSchema(
             is_steady=True,
         ),
         Column("status", "STATUS", 9, 10, _status, lambda state, _: _status_text(state)),
-        Column("started", "STARTED (UTC)", 15, 9, _started, _started_at, right=True),
+        Column("started", "START (UTC)", 15, 9, _started, _started_at, right=True),
     ),
     key=EVENTS.key,
     text=EVENTS.text,

@@ -69,6 +69,7 @@ def text_column(
     right: bool = False,
     grows: bool = False,
     max_width: int = 0,
+    stretches: bool = False,
 ) -> Column[T]:
     """Return a column of plain text, sorted by `value` or by the text. On stale data the role is STALE."""
     getter = value or text
@@ -76,7 +77,9 @@ def text_column(
     def render(row: T, render_time: RenderTime) -> Line:
         return [(text(row), StyleRole.STALE if render_time.stale else role)]
 
-    return Column(name, title, width, rank, render, lambda row, _: getter(row), right, grows, max_width)
+    return Column(
+        name, title, width, rank, render, lambda row, _: getter(row), right, grows, max_width, stretches=stretches
+    )
 
 
 class TableSchema(Record, Generic[T]):

@@ -150,6 +150,9 @@ def _annotations(row: ListedVideo, render_time: RenderTime) -> Line:
     return [(number_text(row.annotations), _extras_role(render_time, row.annotations))]
 
 
+MAX_TITLE_CELLS = 60
+"""Maximum width in cells of a title or a description. The name of a file, or a link, takes further cells."""
+
 VIDEOS: TableSchema[ListedVideo] = TableSchema(
     (
         text_column(
@@ -258,9 +261,26 @@ SUBTITLES: TableSchema[Subtitle] = TableSchema(
         text_column(
             "language", "LANG", 4, 0, lambda subtitle: _or_unknown(subtitle.language, 8), role=StyleRole.STRONG
         ),
-        text_column("description", "DESCRIPTION", 16, 0, lambda subtitle: _text(subtitle.description), grows=True),
+        text_column(
+            "description",
+            "DESCRIPTION",
+            16,
+            0,
+            lambda subtitle: _text(subtitle.description),
+            grows=True,
+            max_width=MAX_TITLE_CELLS,
+        ),
         Column("status", "RECOGNITION", 15, 0, _recognition, lambda subtitle, _: subtitle.status or ""),
-        text_column("file", "FILE", 20, 2, lambda subtitle: _text(subtitle.file_name) or NOT_APPLICABLE),
+        text_column(
+            "file",
+            "FILE",
+            20,
+            2,
+            lambda subtitle: _text(subtitle.file_name) or NOT_APPLICABLE,
+            grows=True,
+            max_width=20,
+            stretches=True,
+        ),
         text_column(
             "updated",
             "UPDATED (UTC)",
@@ -327,7 +347,14 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
             right=True,
         ),
         text_column(
-            "title", "TITLE", 20, 0, lambda annotation: _text(annotation.title), grows=True, role=StyleRole.STRONG
+            "title",
+            "TITLE",
+            20,
+            0,
+            lambda annotation: _text(annotation.title),
+            grows=True,
+            max_width=MAX_TITLE_CELLS,
+            role=StyleRole.STRONG,
         ),
         text_column(
             "link",
@@ -336,6 +363,9 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
             3,
             lambda annotation: addresses.show(annotation.link, NOT_APPLICABLE),
             role=StyleRole.DIM,
+            grows=True,
+            max_width=30,
+            stretches=True,
         ),
         text_column("id", "ID", 36, 9, lambda annotation: _text(annotation.id, 40), role=StyleRole.DIM),
     ),
@@ -346,9 +376,25 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
 MATERIALS: TableSchema[KnownMaterial] = TableSchema(
     (
         text_column(
-            "title", "TITLE", 20, 0, lambda material: _or_unknown(material.title), grows=True, role=StyleRole.STRONG
+            "title",
+            "TITLE",
+            20,
+            0,
+            lambda material: _or_unknown(material.title),
+            grows=True,
+            max_width=MAX_TITLE_CELLS,
+            role=StyleRole.STRONG,
         ),
-        text_column("file", "FILE", 20, 1, lambda material: _or_unknown(material.file_name)),
+        text_column(
+            "file",
+            "FILE",
+            20,
+            1,
+            lambda material: _or_unknown(material.file_name),
+            grows=True,
+            max_width=20,
+            stretches=True,
+        ),
         text_column(
             "size",
             "SIZE",

@@ -304,7 +304,16 @@ def _figure_name(row: FigureRow) -> str:
 
 
 FIGURES: TableSchema[FigureRow] = TableSchema(
-    columns=(Column("figure", "FIGURE, VALUE, GOAL", 40, 0, lambda row, _: figure_line(row), grows=True),),
+    columns=(
+        Column(
+            "figure",
+            f"{'   FIGURE':<{TITLE_CELLS}}{'VALUE':<{VALUE_CELLS}}GOAL",
+            40,
+            0,
+            lambda row, _: figure_line(row),
+            grows=True,
+        ),
+    ),
     key=_figure_name,
     text=lambda row: plain(figure_line(row)).casefold(),
 )

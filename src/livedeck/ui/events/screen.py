@@ -23,12 +23,12 @@ from livedeck.presentation.table import Column
 from livedeck.presentation.timeline import Today
 from livedeck.text.segments import Line, ShadedLine, StyleRole
 from livedeck.text.values import counted
-from livedeck.ui.events.preflight import short_preflight_lines
 from livedeck.ui.events.view import PICTURE, cockpit_lines, waiting_lines
 from livedeck.ui.kit.lines import FRAME_LINES, DetailPanel, FramedPanel, LinesWidget
 from livedeck.ui.kit.signal_chart import Chart
 from livedeck.ui.kit.table import Table
 from livedeck.ui.shell.keymap import key_of
+from livedeck.ui.shell.preflight import short_preflight_lines
 from livedeck.ui.shell.screen import EventList
 
 if TYPE_CHECKING:

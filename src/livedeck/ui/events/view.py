@@ -11,10 +11,10 @@ from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import recent_series
 from livedeck.text.segments import ShadedLine, StyleRole, clip, fit_height, wrap_groups
 from livedeck.text.values import age, safe
-from livedeck.ui.events.preflight import pane_lines
 from livedeck.ui.kit.graphics import Frame
 from livedeck.ui.kit.signal_chart import MIN_CHART_LINES, TALL_CHART_LINES, Chart, chart_columns, recent_chart
 from livedeck.ui.shell.context import ActionRegistry
+from livedeck.ui.shell.preflight import pane_lines
 
 if TYPE_CHECKING:
     from livedeck.ui.kit.viewer_picture import Look

@@ -20,8 +20,9 @@ from livedeck.ui.shell import commands
 from livedeck.ui.shell.context import Action, ActionRegistry
 from livedeck.ui.shell.keymap import key_text
 
-FRAME_CELLS = 5
-"""Width in cells of the frame, a blank and the scroll bar together (dialogs.tcss)."""
+FRAME_CELLS, FRAME_LINES = 5, 3
+"""Width in cells of the frame, a blank and the scroll bar together (dialogs.tcss); height of the frame and the search.
+"""
 
 COLUMN_CELLS, SENTENCE_CELLS, CAP_CELLS, GAP = 26, 37, 11, 1
 """Widths in cells: minimum width of a column of words and of one of sentences, width of a key's cap, gap between two
@@ -93,17 +94,29 @@ class HelpScreen(Modal[str | None]):
         lines = (
             found_lines(self._registry, self._mode, matches, width)
             if text
-            else page_lines(self._registry, self._mode, width, is_probing=self._is_probing)
+            else page_lines(
+                self._registry, self._mode, width, self.size.height - FRAME_LINES, is_probing=self._is_probing
+            )
         )
         self.query_one("#help", LinesWidget).show(lines)
 
 
-def page_lines(registry: ActionRegistry, mode: str, width: int, *, is_probing: bool = False) -> list[ShadedLine]:
+def page_lines(
+    registry: ActionRegistry, mode: str, width: int, height: int, *, is_probing: bool = False
+) -> list[ShadedLine]:
     """Return lines of `width` cells: keys of the screen `mode`, keys of every screen, signs.
 
-    Each key has two or three words. Actions without a key are omitted, because only a search finds them. `is_probing`:
-    a probe runs, so include the key of the Viewers screen.
+    Each key has two or three words. Actions without a key are omitted, because only a search finds them. A group of
+    keys continues in the next column only if the page is higher than `height` otherwise. `is_probing`: a probe runs, so
+    include the key of the Viewers screen.
     """
+    whole = _page(registry, mode, width, is_probing=is_probing, least_split=0)
+    if len(whole) <= height:
+        return whole
+    return _page(registry, mode, width, is_probing=is_probing, least_split=MIN_SPLIT)
+
+
+def _page(registry: ActionRegistry, mode: str, width: int, *, is_probing: bool, least_split: int) -> list[ShadedLine]:
     columns, wide = _Columns.of(width, COLUMN_CELLS), _Columns.of(width, SENTENCE_CELLS)
     absent = {tab.action_name for tab in registry.tabs if tab.is_of_probe and not is_probing}
     keyed = [
@@ -114,7 +127,7 @@ def page_lines(registry: ActionRegistry, mode: str, width: int, *, is_probing: b
     lines: list[ShadedLine] = []
     for heading, actions in _by_place(keyed, mode):
         blocks = _blocks(registry, actions, mode, columns.cells, sentences=False)
-        lines += _section(heading, blocks, width, columns, least_split=MIN_SPLIT)
+        lines += _section(heading, blocks, width, columns, least_split=least_split)
     return [*lines, *_section("Signs", [_sign_block(title, wide.cells) for title in SIGNS], width, wide)]
 
 

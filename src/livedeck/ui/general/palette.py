@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from livedeck.text.segments import Line, ShadedLine, StyleRole, fit, linked
+from livedeck.text.segments import Line, ShadedLine, StyleRole, fit, linked, shorten, width
 from livedeck.ui.kit.canvas import StyledWidget
 from livedeck.ui.kit.dialogs.modal import Modal
 from livedeck.ui.kit.lines import LinesWidget
@@ -60,6 +60,9 @@ class CommandScreen(Modal[Command | None]):
         self.query_one("#error").display = False
         self.query_one(TextField).focus()
         self._find()
+
+    def on_resize(self) -> None:
+        self._paint()
 
     def on_input_changed(self) -> None:
         self._index = 0
@@ -117,11 +120,11 @@ class CommandScreen(Modal[Command | None]):
         role = StyleRole.DIM if disabled else StyleRole.STRONG if marked else StyleRole.TEXT
         key = next((key_text(key) for key in self._registry.keys_of(action)), "")
         command = f":{action.name}{f' {action.takes}' if action.takes else ''}"
-        line: Line = [
+        before: Line = [
             ("> " if marked else "  ", StyleRole.STRONG),
             *fit([(command, role)], 26, ellipsis=True),
             *fit([(f" {key}", StyleRole.DIM)], KEY_CELLS, ellipsis=True),
             *fit([(" RO" if disabled else "", StyleRole.DIM)], 4 if self._read_only else 1),
-            (action.help, StyleRole.DIM if disabled else StyleRole.TEXT),
         ]
-        return linked(line, action.name)
+        words = shorten(action.help, self.size.width - width(before))
+        return linked([*before, (words, StyleRole.DIM if disabled else StyleRole.TEXT)], action.name)

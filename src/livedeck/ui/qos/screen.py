@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 
@@ -11,11 +11,12 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widget import Widget
 
-from livedeck.monitor import Alarm, BroadcastState, Episode, EventState, NotReadError, Severity, Snapshot
+from livedeck.monitor import Alarm, BroadcastState, Episode, EventState, NotReadError, Severity, Snapshot, event_key
 from livedeck.presentation import events
 from livedeck.presentation.event_detail import title
 from livedeck.presentation.events import is_doubtful, lag_text, not_watched_text
 from livedeck.presentation.past_streams import PastStream, day_words, stream_at, stream_words
+from livedeck.presentation.preflight import missing_fields
 from livedeck.presentation.qos import Axis
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.time_series import (
@@ -49,6 +50,13 @@ PAST_KEYS = "{qos.now} live", "{qos.previous_stream}, {qos.next_stream} other st
 WINDOW_KEYS = "{qos.earlier} {qos.later} pan   {qos.shorter} {qos.longer} zoom   {qos.now} now"
 
 
+DrawEmpty = Callable[[int, int], Sequence[ShadedLine]]
+
+
+def _draw_nothing(_width: int, _height: int) -> Sequence[ShadedLine]:
+    return []
+
+
 class QosChart(Canvas):
     """Chart of the screen: panels, statuses, the map of the whole event, and the list of faults.
 
@@ -72,7 +80,7 @@ class QosChart(Canvas):
     def __init__(self) -> None:
         super().__init__()
         self._shown: view.Shown | None = None
-        self._empty_text = ""
+        self._draw_empty: DrawEmpty = _draw_nothing
         self._drawn: tuple[object, ...] = ()
         self._chart_lines: list[ShadedLine] = []
         self._pressed: int | None = None  # column at which the button of the mouse was pressed
@@ -88,19 +96,17 @@ class QosChart(Canvas):
         """Number of columns in a curve."""
         return self.layout_rows.columns(self.size.width)
 
-    def show(self, shown: view.Shown | None, empty_text: str = "") -> None:
-        """Paint the chart. `empty_text`: text in place of the chart if `shown` is None."""
-        self._shown, self._empty_text = shown, empty_text
+    def show(self, shown: view.Shown | None, draw_empty: DrawEmpty) -> None:
+        """Paint the chart. `draw_empty`: returns the lines in place of a chart without samples, for a size."""
+        self._shown, self._draw_empty = shown, draw_empty
         self.repaint()
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:
-        if self._shown is None:
-            return [[(f" {self._empty_text}", StyleRole.DIM)]]
+        if self._shown is None or self._shown.chart.series.is_empty:
+            return self._draw_empty(width, height)
         state, render_time, chart, *_ = self._shown
         rows = self.layout_rows
         content = (state.id, state.qos, state.assessment, state.is_stale, render_time.stale, chart, width, rows)
-        if chart.series.is_empty:
-            return [*view.empty_lines(state)]
         if content != self._drawn:
             self._drawn = content
             self._chart_lines = view.chart_lines(state, render_time, chart, rows, width)
@@ -208,6 +214,7 @@ class QosScreen(BaseScreen):
 
     def on_screen_suspend(self) -> None:
         self.ctx.watch_event(None)
+        self.ctx.monitor.watch(self.MODE)
 
     def shows_alarm(self, alarm: Alarm) -> bool:
         """Return whether the alarm needs a separate line. False if its fault is in the list of faults."""
@@ -248,6 +255,8 @@ class QosScreen(BaseScreen):
             self._opened = self._until = self._cursor = None
         selected = self.ctx.selected_event()
         self.ctx.watch_event(selected.id if selected else None)
+        lacks_fields = selected and selected.id in render_time.preflights and missing_fields(selected.event)
+        self.ctx.monitor.watch(self.MODE, *([event_key(selected.id)] if selected and lacks_fields else []))
         chart.has_side = side_pane.display = self.size.width >= SIDE_FROM
         shown = self._shown(subject) if subject else None
         if subject is None:
@@ -258,8 +267,13 @@ class QosScreen(BaseScreen):
             head = self._head(subject, shown)
             self.query_one("#title", LinesWidget).show([*self._past_line(shown, render_time), *head])
         nothing = NOT_SELECTED if snapshot.link.as_of else waiting_text(snapshot)
-        no_chart = view.no_samples_text(subject.state) if subject else nothing
-        chart.show(shown, no_chart)
+
+        def draw_empty(cells: int, lines: int) -> Sequence[ShadedLine]:
+            if subject is None:
+                return [[(f" {nothing}", StyleRole.DIM)]]
+            return view.empty_lines(subject.state, subject.render_time, self.ctx.actions, cells, lines)
+
+        chart.show(shown, draw_empty)
         side_pane.show(shown)
 
     def _past_line(self, shown: view.Shown | None, render_time: RenderTime) -> list[ShadedLine]:

@@ -48,9 +48,15 @@ def side_lines(shown: view.Shown, width: int, height: int) -> list[ShadedLine]:
 
 def _framed(name: str, right: str, lines: Iterable[ShadedLine], width: int) -> list[ShadedLine]:
     """Return a pane in a frame with its name at the left and a note at the right."""
-    end = f" {right} ─╮" if right else "─╮"
-    rule = "─" * (width - 4 - cell_len(name) - cell_len(end))
-    head: ShadedLine = [("╭─ ", StyleRole.RULE), (name, StyleRole.STRONG), (f" {rule}{end}", StyleRole.RULE)]
+    note = f" {right} " if right else ""
+    rule = "─" * (width - 6 - cell_len(name) - cell_len(note))
+    head: ShadedLine = [
+        ("╭─ ", StyleRole.RULE),
+        (name, StyleRole.STRONG),
+        (f" {rule}", StyleRole.RULE),
+        (note, StyleRole.DIM),
+        ("─╮", StyleRole.RULE),
+    ]
     body: list[ShadedLine] = [
         [("│ ", StyleRole.RULE), *fit(line, width - 4, ellipsis=True), (" │", StyleRole.RULE)] for line in lines
     ]

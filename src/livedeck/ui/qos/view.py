@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 from textwrap import wrap
 from typing import NamedTuple
 
-from livedeck.monitor import Alarm, Episode, EventState, Severity, diagnose
-from livedeck.presentation import events
+from livedeck.monitor import Alarm, BroadcastState, Episode, EventState, Severity, diagnose
+from livedeck.presentation import event_detail, events
 from livedeck.presentation.badges import SEVERITY_BADGES, SEVERITY_RANKS, words_role
 from livedeck.presentation.past_streams import PastStream, day_words, stream_words
 from livedeck.presentation.qos import HIGHLIGHTED, STATUS_STYLES, Axis, StatusStyle, status_style
@@ -31,6 +31,8 @@ from livedeck.text.segments import width as line_width
 from livedeck.text.values import NO_DATA, compact_duration, evidence_text, frames, safe
 from livedeck.ui.kit.chart import CURSOR, GUTTER, Backdrop, map_lines
 from livedeck.ui.kit.signal_chart import KBIT, MARGIN, MBIT, NUMBER_CELLS, signal_backdrop, signal_lines
+from livedeck.ui.shell.context import ActionRegistry
+from livedeck.ui.shell.preflight import pane_lines
 
 LIST_CELLS, ACTUAL_CELLS, MAX_LIST_CELLS, NOTES_CELLS = 56, 76, 100, 60
 """Widths in cells of the list of faults: minimum, minimum with actual values, maximum.
@@ -274,15 +276,28 @@ def below_lines(shown: Shown, width: int, rows: int) -> list[ShadedLine]:
     return [signs, *episode_lines(shown, width, rows - 1)]
 
 
-def empty_lines(state: EventState) -> list[Line]:
-    """Return the line in place of the chart of an event without samples."""
-    role = StyleRole.STALE if state.qos.error else StyleRole.DIM
-    return [[(f" {no_samples_text(state)}", role)]]
+def empty_lines(
+    state: EventState, render_time: RenderTime, actions: ActionRegistry, width: int, height: int
+) -> list[ShadedLine]:
+    """Return the lines in place of the chart of an event without samples: the reason, and facts of the event.
+
+    An event that is about to start has its preflight, any other event the advice about its worst fault.
+    """
+    role, found = StyleRole.STALE if state.qos.error else StyleRole.DIM, render_time.preflights.get(state.id)
+    facts = [[], *event_detail.fact_lines(state, render_time, width)]
+    lines: list[ShadedLine] = [[(f" {events.name(state)}: {_no_samples_text(state)}", role)]]
+    if found:
+        lines += [[], *pane_lines(found, render_time, actions, width, height - len(lines) - 1 - len(facts))]
+    else:
+        lines += event_detail.advice_lines(state, render_time, width)
+    return [*lines, *facts]
 
 
-def no_samples_text(state: EventState) -> str:
+def _no_samples_text(state: EventState) -> str:
     """Return the reason why the event has no chart."""
-    return f"{events.name(state)}: {safe(state.qos.error or 'no samples yet')}"
+    if state.qos.error:
+        return safe(state.qos.error)
+    return "no samples known" if state.phase.tally is BroadcastState.COMPLETED else "no samples yet"
 
 
 def past_words(axis: Axis, stream: PastStream | None, today: date) -> str:

@@ -26,7 +26,7 @@ RENEWED_EACH = 5.0
 class ReadingDialog(Modal[None]):
     """Dialog of lines to read. A subclass shows them in `paint`, which also runs after each change of size.
 
-    `CLOSING`: last line, which names the keys.
+    `CLOSING`: names of the keys in the lower frame, which no scrolling hides.
     """
 
     CLOSES_OUTSIDE = True
@@ -46,6 +46,9 @@ class ReadingDialog(Modal[None]):
         with Vertical(id="reading-box", classes="dialog-box form-box"), VerticalScroll(can_focus=False):
             yield LinesWidget(id="reading")
 
+    def on_mount(self) -> None:
+        self.query_one("#reading-box").border_subtitle = self.CLOSING
+
     def on_resize(self) -> None:
         self.paint()
 
@@ -61,7 +64,7 @@ class ReadingDialog(Modal[None]):
     def show_lines(self, title: str, lines: Sequence[Line]) -> None:
         """Show a title and lines of `cells` cells."""
         self.query_one("#reading-box").border_title = title
-        self.query_one("#reading", LinesWidget).show([*lines, [], [(self.CLOSING, StyleRole.DIM)]])
+        self.query_one("#reading", LinesWidget).show(lines)
 
     def action_scroll(self, step: int) -> None:
         """Scroll by some lines, up if `step` is negative."""
