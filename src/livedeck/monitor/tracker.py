@@ -447,7 +447,9 @@ class EventTracker:
             if analysis.readings is readings:
                 break
         self._analysis, self._folded_by = analysis, rules
-        self._readings, self._recorded, self._learnt = readings, Readings(), None
+        self._readings, self._learnt = readings, None
+        if len(self._recorded):
+            self._recorded = Readings()
         self._run, self._is_frozen = run, is_frozen
         self._coverage = coverage
         self._note_not_watched(coverage.gaps(readings.time[0], readings.time[-1]))
@@ -711,9 +713,7 @@ class EventTracker:
             is_silent=self._is_gone,
             is_undecided=self._is_undecided,
             is_frozen=self._is_frozen,
-            silent_since=(
-                None if newest is None else datetime.fromtimestamp(self._coverage.known_since(newest), UTC)
-            ),
+            silent_since=(None if newest is None else datetime.fromtimestamp(self._coverage.known_since(newest), UTC)),
         )
 
     @property

@@ -127,8 +127,8 @@ def detect(
 ) -> SignalAnalysis:
     """Return the analysis of `readings`, continued from `analysis`, which covers a part of them.
 
-    Returns `analysis` itself if the readings are the same. A new sample costs about 30 us. After a late sample, all
-    samples since the checkpoint before it are judged again.
+    Returns `analysis` itself if the readings are the same. After a late sample, all samples since the checkpoint before
+    it are judged again.
 
     Args:
         analysis: Result of an earlier call, or an empty analysis.

@@ -142,12 +142,11 @@ class StreamMemory:
         if is_warm:
             self._count_status(time, status, thresholds)
         hits = self._newest_hits(thresholds)
-        if is_warm:
-            if not is_dark and Expectation.PICTURE in thresholds.content.expectations:
-                sample = LevelSample(time, rates, window, videos, self.order.cadence or 0.0, hits.is_lossy)
-                standing = self.levels.add_sample(sample, thresholds)
-                if not isnan(measured.video):
-                    self.levels.usual.add(rates, is_normal=status == NORMAL)
+        if is_warm and not is_dark and Expectation.PICTURE in thresholds.content.expectations:
+            sample = LevelSample(time, rates, window, videos, self.order.cadence or 0.0, hits.is_lossy)
+            standing = self.levels.add_sample(sample, thresholds)
+            if not isnan(measured.video):
+                self.levels.usual.add(rates, is_normal=status == NORMAL)
         self._follow_quiet(time, measured.audio, thresholds)
         covered = None if self.has_sound and self.has_picture else coverage.known_seconds(time)
         levels, heavy_since, quiet_from = self.levels, self.heavy_loss_since, self.quiet_from

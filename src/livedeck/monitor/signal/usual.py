@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
+from operator import attrgetter
 from typing import NamedTuple
 
 from livedeck.monitor.model.thresholds import Expectation, Thresholds
@@ -113,6 +114,9 @@ class _Frames(NamedTuple):
     median: float
     dip: float
     width: float
+
+
+_MEDIAN, _DIP, _WIDTH = (attrgetter(name) for name in _Frames._fields)
 
 
 @dataclass(slots=True)
@@ -300,13 +304,13 @@ class UsualMemory:
     def _measure_frames(self, time: float, thresholds: Thresholds, *, may_learn: bool) -> None:
         if len(self.frame_slots) < thresholds.usual_least:
             return
-        medians = sorted([slot.median for slot in self.frame_slots])
+        medians = sorted(map(_MEDIAN, self.frame_slots))
         middle = median_of(medians)
         reach = percentile_of(medians, 0.9) - percentile_of(medians, 0.1)
         if self._is_fps_variable(thresholds) or reach > max(_VARIABLE_FRAMES, _VARIABLE_RANGE * middle):
             self.variable_fps_until = time + thresholds.class_memory
         is_open = self.usual.fps is None or (self.learnt < thresholds.usual_sure and may_learn)
-        self.fps_dip = median_of(sorted([slot.dip for slot in self.all_frame_slots]))
+        self.fps_dip = median_of(sorted(map(_DIP, self.all_frame_slots)))
         self.usual = self.usual._replace(
             fps=middle if is_open else self.usual.fps,
             is_variable_fps=time < self.variable_fps_until,
@@ -366,10 +370,11 @@ class UsualMemory:
         if not usual.is_constant or len(self.video_slots) < thresholds.usual_sure:
             return
         now = median_of(sorted(_newest(self.video_slots, _DECAY_SLOTS)))
-        anchor = max(usual.anchor, now)
-        limit = decay_limit(usual._replace(anchor=anchor), thresholds)
-        limit += thresholds.decay_clear if usual.is_decaying else 0.0
-        self.usual = usual._replace(anchor=anchor, is_decaying=now < limit * anchor)
+        if now > usual.anchor:
+            usual = usual._replace(anchor=now)
+        limit = decay_limit(usual, thresholds) + (thresholds.decay_clear if usual.is_decaying else 0.0)
+        is_decaying = now < limit * usual.anchor
+        self.usual = usual if is_decaying is usual.is_decaying else usual._replace(is_decaying=is_decaying)
 
     def _add_top(self, top: float) -> None:
         self.tops = _newest((*self.tops, top), _TOP_SLOTS)
@@ -436,8 +441,9 @@ def _newest(values: tuple[T, ...], count: int) -> tuple[T, ...]:
 
 def _share_of_wide(slots: Sequence[_Frames], thresholds: Thresholds) -> float:
     frames, share = thresholds.variable_fps_frames, thresholds.variable_fps
-    wide = [width > frames and width > share * median for median, _, width in slots]
-    return sum(wide) / len(wide) if wide else 0.0
+    if max(map(_WIDTH, slots), default=0.0) <= frames:
+        return 0.0
+    return sum([width > frames and width > share * median for median, _, width in slots]) / len(slots)
 
 
 def _is_frozen(recent: list[float], floor: float, thresholds: Thresholds) -> bool:
