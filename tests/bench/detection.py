@@ -168,6 +168,25 @@ def fold_cost() -> float:
     return 1e6 * (time.process_time() - begun) / samples
 
 
+def live_cost(new: int) -> float:
+    """Return the microseconds of processor time for a sample of a stream on air: the least of many short runs.
+
+    `new`: number of new samples in an answer, which repeats the ones before.
+    """
+    source, rules = _make(CLEAN, "cbr", 1).sources[0], StreamRules(Thresholds(), Thresholds().floor(("1080p",)))
+    answers = [_answer(source, source.rows[400 + new * count].time + 3.0) for count in range(31)]
+    begun = merge(Readings(), answers[0])
+    analysis, least = detect(SignalAnalysis(), begun, rules), inf
+    for _ in range(50):
+        readings, after = begun, analysis
+        start = time.process_time()
+        for answer in answers[1:]:
+            readings = merge(readings, answer)
+            after = detect(after, readings, rules)
+        least = min(least, (time.process_time() - start) / (len(readings) - len(begun)))
+    return 1e6 * least
+
+
 def play(show: Show) -> Run:
     """Return the alarms that a deck raises in that show."""
     return asyncio.run(Deck(show).play())
@@ -303,6 +322,7 @@ def main(seeds: int = 10, first: int = 1000, names: Iterable[str] = ()) -> None:
     _tell(f"missed {sum(score.missed for score in table.faults)}, early {sum(score.early for score in table.faults)}")
     _tell("\n".join(table.shortcomings()) or "nothing is missed or late")
     _tell(f"{fold_cost():.0f} us a sample, over {len(CLEAN)} clean families in answers of {ANSWERED}")
+    _tell(f"{live_cost(1):.0f} us a live sample at one new in an answer, {live_cost(3):.0f} at three")
 
 
 if __name__ == "__main__":

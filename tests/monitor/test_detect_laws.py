@@ -11,6 +11,7 @@ from random import Random
 from types import FrameType
 from typing import NamedTuple
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -162,6 +163,25 @@ def test_an_answer_of_two_samples_costs_one_copy_of_the_state() -> None:
     check("detector: copies of an answer of two samples", copies / 100)
     analysis = begun
     check("detector: calls a sample, two in an answer", calls_of(judge) / 200)
+
+
+@pytest.mark.parametrize("new", [1, 3])
+def test_a_live_sample_costs_few_calls(new: int) -> None:
+    """A reply repeats 150 samples and brings one or three: merged, compared with the known ones, and judged."""
+    rows = [*rows_of([Part(245, 0.0, 4.5e6, 128e3, 30.0, 0)])]
+    replies = [samples(rows[: 150 + new * count][-150:]) for count in range(31)]
+    readings = merge(Readings(), replies[0])
+    analysis = detect(SignalAnalysis(), readings, RULES)
+
+    def judge() -> None:
+        nonlocal readings, analysis
+        for reply in replies[1:]:
+            readings = merge(readings, reply)
+            analysis = detect(analysis, readings, RULES)
+
+    calls = calls_of(judge)
+    assert len(readings) == 150 + 30 * new
+    check(f"detector: calls a live sample, {new} in a reply", calls / (30 * new))
 
 
 @quick

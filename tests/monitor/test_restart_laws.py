@@ -119,8 +119,6 @@ def test_what_was_learnt_is_read_as_it_was_written() -> None:
     again = parse_learnt(learnt.to_json())
     assert again is not None
     assert (again.delivery, again.rules, again.checkpoint) == (delivery, learnt.rules, learnt.checkpoint)
-    assert again.checkpoint is not None
-    assert again.checkpoint.memory.recent.maxlen == analysis.checkpoints[-1].memory.recent.maxlen
 
 
 def test_what_another_version_has_written_or_what_has_rotted_is_nothing() -> None:

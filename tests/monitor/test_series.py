@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedeck.monitor import Reading, Readings
-from livedeck.monitor.signal.series import cadence, mean_measured, merge, peak_count, run_start
+from livedeck.monitor.signal.series import cadence, mean_measured, merge, newest_run, peak_count
 from monitor.stage import NOW, after, samples, signal
 
 number = st.none() | st.floats(0, 1e7)
@@ -14,6 +14,11 @@ rows = st.lists(
     st.builds(Reading, st.integers(0, 60).map(float), number, number, number, st.none() | st.integers(0, 9)),
     max_size=40,
 )
+
+
+def started_at(readings: Readings, gap: float) -> float | None:
+    run = newest_run(readings, gap)
+    return run and run.started_at
 
 
 def listed(readings: Readings) -> list[Reading]:
@@ -78,13 +83,23 @@ def test_the_cadence_is_learnt_from_the_last_samples_and_not_upset_by_a_gap() ->
 
 def test_a_run_begins_after_the_last_silence() -> None:
     readings = merged([*signal(30, end=-100), *signal(9)])
-    assert run_start(readings, 15.0) == NOW.timestamp() - 16.0
-    assert run_start(readings, 900.0) == readings.time[0]
-    assert run_start(Readings(), 15.0) is None
+    assert started_at(readings, 15.0) == NOW.timestamp() - 16.0
+    assert started_at(readings, 900.0) == readings.time[0]
+    assert started_at(Readings(), 15.0) is None
 
 
 def test_a_run_older_than_what_is_kept_has_no_known_beginning() -> None:
-    assert run_start(merged(signal(4000)), 15.0) is None
+    assert started_at(merged(signal(4000)), 15.0) is None
+
+
+@given(st.lists(st.tuples(st.sets(st.integers(0, 300), min_size=1), st.sampled_from([3.0, 9.0, 20.0]))))
+def test_a_run_that_goes_on_is_the_run_that_all_samples_show(answers: list[tuple[set[int], float]]) -> None:
+    """Samples come late, too, and the gap changes with the cadence."""
+    readings, run = Readings(), None
+    for times, gap in answers:
+        readings = merge(readings, samples([Reading(float(time), 1.0, 1.0, 1.0, 0) for time in times]))
+        run = newest_run(readings, gap, run)
+        assert run == newest_run(readings, gap)
 
 
 def test_a_status_is_counted_where_it_was_worst_in_the_last_minute() -> None:

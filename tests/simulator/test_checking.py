@@ -144,7 +144,7 @@ BROKEN = {
         'is called "Vimeo"; there is Video share',
     ),
     "state": (STEP, STEP.replace("Gala, hall 1", "Foyer"), "steps[0], event", '"Foyer" is not enabled'),
-    "twice": ("\n[[alarms]]", COMPLETE * 2 + "[[alarms]]", "steps[3], event", '"Foyer" is completed already'),
+    "completed": ("\n[[alarms]]", COMPLETE * 2 + "[[alarms]]", "steps[3], event", '"Foyer" is completed already'),
     "shape": ('"keyframe-drift"', '"drift"', "steps[0], shape", 'no shape is called "drift"; there are'),
     "late": ('"+00:01:00"', '"+00:11:51"', "steps[1], at", "+00:12:01 is after lasts, +00:12:00"),
     "early": ('"+00:01:00"', '"-00:01:00"', "steps[1], at", "-00:00:50 is before the start"),

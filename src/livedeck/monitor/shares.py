@@ -191,7 +191,7 @@ class SharedPolls:
         tracker = self._world.find(str(key))
         if tracker is None or not tracker.stream_id or not isinstance(result.payload, QosSamples):
             return
-        newest = tracker.newest.time if tracker.newest else max(result.payload.time, default=0.0)
+        newest = tracker.newest_time or max(result.payload.time, default=0.0)
         samples = result.payload.since(newest - _OVERLAP)
         dated = result.moments.moved(self._world.status.skew)
         viewer = self._viewers.get(str(key))

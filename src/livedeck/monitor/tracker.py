@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
-from functools import partial
 from math import inf
-from operator import ge, is_
+from operator import is_
 from typing import NamedTuple
 
 from livedeck.client import ApiError, Event, NotFound, QosSamples, ResponseTiming, Shortfall, Stream
@@ -179,7 +178,7 @@ class EventTracker:
         self._failure = NO_FAILURE  # last failure since the last good reply
         self._future_samples = 0  # number of samples of the last reply dropped for a date in the future
         self._unreadable: Mapping[str, int] = {}  # field -> number of samples of the last reply without it
-        self._run_started_at: float | None = None  # first sample of the present run (epoch s, server clock)
+        self._run: series.Run | None = None  # the present run
         self._is_frozen = False  # samples arrive, but their time stands still
         self._analysis = SignalAnalysis()
         self._delivery = Delivery()
@@ -204,6 +203,11 @@ class EventTracker:
         return self.event.stream.id if self.event.stream else None
 
     @property
+    def _run_started_at(self) -> float | None:
+        """First sample of the present run (epoch s, server clock); None if unknown."""
+        return self._run and self._run.started_at
+
+    @property
     def lag(self) -> float | None:
         """Delivery delay of the event's samples (s); None until it is learnt."""
         return self._delivery.lag(self._thresholds)
@@ -223,6 +227,11 @@ class EventTracker:
         return datetime.fromtimestamp(self.newest.time, UTC) if self.newest else self._sent_until
 
     @property
+    def newest_time(self) -> float | None:
+        """Time of the newest sample (epoch s, server clock); None without samples."""
+        return self._readings.newest_time
+
+    @property
     def is_failing(self) -> bool:
         """True if the last call for samples failed."""
         return self._failing_since is not None
@@ -240,9 +249,9 @@ class EventTracker:
     def was_sending_until(self, at: float) -> bool:
         """Return whether the event was on air with samples until just before `at` (epoch s, server clock)."""
         tally = self.state.phase.tally if self.state else BroadcastState.UNKNOWN
-        newest = self._readings.last
+        newest = self.newest_time
         is_on_air = tally in {BroadcastState.ON_AIR, BroadcastState.RECONNECTING}
-        return is_on_air and newest is not None and at - newest.time <= self._thresholds.ended_samples + (self.lag or 0)
+        return is_on_air and newest is not None and at - newest <= self._thresholds.ended_samples + (self.lag or 0)
 
     def take_viewer(self, state: ViewerState | None, status: ConnectionStatus) -> None:
         """Take the newest state of the event's probe; None while no probe asks."""
@@ -251,8 +260,7 @@ class EventTracker:
 
     def witness(self, now: datetime) -> Witness:
         """Return the probe's proof about missing samples at `now` (server time)."""
-        newest = self._readings.last
-        return witness(self._viewing, newest.time if newest else None, now, self._thresholds)
+        return witness(self._viewing, self.newest_time, now, self._thresholds)
 
     def judge_by(self, thresholds: Thresholds, rulings: tuple[Ruling, ...]) -> None:
         """Use these thresholds and rulings from now on. `thresholds`: with the content that a person chose."""
@@ -383,18 +391,19 @@ class EventTracker:
         if self._is_read_otherwise and len(self._readings):
             await self.analyse_again()
         self._answer, self._read_by = payload, self._unit
+        times = series.times_until(payload, until)
         payload = in_bits(payload, self._unit)
         readings = series.merge(self._readings, payload, until=until)
         if not len(readings):
             readings = self._recorded  # the history has samples of this stream, which the platform no longer serves
         self._dated_at = dated.lower(status.skew)
         if len(readings):
-            was_frozen, newest_before = self._is_frozen, self._readings.last
+            was_frozen, newest_before = self._is_frozen, self.newest_time
             is_frozen = series.is_frozen(payload, self._readings)
             is_proof = not (is_frozen or is_cached)
-            coverage = self._covered(payload, self._dated_at, until, is_proof=is_proof, is_part=is_part)
+            coverage = self._covered(sorted(times), self._dated_at, is_proof=is_proof, is_part=is_part)
             await self._analyse(readings, coverage, is_frozen=is_frozen)
-            has_news = newest_before is None or readings.time[-1] > newest_before.time
+            has_news = newest_before is None or readings.time[-1] > newest_before
             self._asks = self._asks.after_answer(sent, self._dated_at, self._interval, has_news=has_news)
             if not is_cached:
                 self._learn_delivery(self._dated_at, is_proof=not (was_frozen or self._is_frozen))
@@ -403,13 +412,12 @@ class EventTracker:
             self._asks = self._asks.after_answer(sent, self._dated_at, self._interval, has_news=False)
             self._empty_at = at if self._asks.are_apart else self._empty_at
         self._answered_at, self._error, self._failing_since, self._failure = at, "", None, NO_FAILURE
-        self._future_samples, self._unreadable = series.count_future(payload, until), _count_unreadable(payload)
+        self._future_samples, self._unreadable = len(payload) - len(times), _count_unreadable(payload)
         if len(readings):
             self._update_restreams(status)
 
-    def _covered(self, samples: QosSamples, at: float, until: float, *, is_proof: bool, is_part: bool) -> Coverage:
-        """Return the coverage after a reply at `at`, without samples later than `until` (epoch s, server time)."""
-        times = sorted(filter(partial(ge, until), samples.time))
+    def _covered(self, times: Sequence[float], at: float, *, is_proof: bool, is_part: bool) -> Coverage:
+        """Return the coverage after a reply at `at` (epoch s, server time). `times`: its samples', ascending."""
         readings = self._readings if len(self._readings) else self._recorded
         cadence, lag, started_at = self._analysis.cadence, self.lag, self.event.stream and self.event.stream.started_at
         return self._coverage.after_answer(
@@ -432,7 +440,8 @@ class EventTracker:
         if readings is self._readings and rules == self._folded_by:
             self._coverage = coverage
             return
-        run_started_at = series.run_start(readings, order.silence_limit(series.cadence(readings), self._thresholds))
+        gap = order.silence_limit(series.cadence(readings), self._thresholds)
+        run = series.newest_run(readings, gap, self._run)
         if self._learnt:
             start = self._learnt.analysis(readings, rules)
         else:
@@ -445,8 +454,10 @@ class EventTracker:
             if analysis.readings is readings:
                 break
         self._analysis, self._folded_by = analysis, rules
-        self._readings, self._recorded, self._learnt = readings, Readings(), None
-        self._run_started_at, self._is_frozen = run_started_at, is_frozen
+        self._readings, self._learnt = readings, None
+        if len(self._recorded):
+            self._recorded = Readings()
+        self._run, self._is_frozen = run, is_frozen
         self._coverage = coverage
         self._note_not_watched(coverage.gaps(readings.time[0], readings.time[-1]))
 
@@ -469,8 +480,8 @@ class EventTracker:
 
     def _has_news(self, payload: QosSamples, until: float) -> bool:
         """Return whether a reply has a new sample that is not later than `until` (epoch s, server time)."""
-        newest = self._readings.last
-        return any((newest is None or time > newest.time) and time <= until for time in payload.time)
+        newest = -inf if self.newest_time is None else self.newest_time
+        return any(newest < time <= until for time in payload.time)
 
     def _learn_delivery(self, at: float, *, is_proof: bool) -> None:
         """Learn the delivery delay from a reply at `at` (epoch s, server time), and note a false silence.
@@ -695,23 +706,23 @@ class EventTracker:
 
         If the samples' time stands still, this is the time of the newest sample.
         """
-        if self._is_frozen and self._readings.last:
-            return datetime.fromtimestamp(self._readings.last.time, UTC)
+        if self._is_frozen and self.newest_time is not None:
+            return datetime.fromtimestamp(self.newest_time, UTC)
         at = self._answered_at or self._failing_since
         return server_time(status, at.wall) if at else None
 
     def _evidence(self) -> IngestEvidence | None:
         if self._answered_at is None:
             return None
-        newest, run_started_at = self._readings.last, self._run_started_at
+        newest, run_started_at = self.newest_time, self._run_started_at
         return IngestEvidence(
             as_of=datetime.fromtimestamp(self._dated_at, UTC),
-            newest=datetime.fromtimestamp(newest.time, UTC) if newest else None,
+            newest=None if newest is None else datetime.fromtimestamp(newest, UTC),
             run_started_at=None if run_started_at is None else datetime.fromtimestamp(run_started_at, UTC),
             is_silent=self._is_gone,
             is_undecided=self._is_undecided,
             is_frozen=self._is_frozen,
-            silent_since=datetime.fromtimestamp(self._coverage.known_since(newest.time), UTC) if newest else None,
+            silent_since=(None if newest is None else datetime.fromtimestamp(self._coverage.known_since(newest), UTC)),
         )
 
     @property
@@ -722,11 +733,11 @@ class EventTracker:
 
     def _sample_freshness(self, now: datetime) -> Freshness:
         """Return the freshness of the samples; FRESH without samples, so that only the age of the reply counts."""
-        newest = self._readings.last
+        newest = self.newest_time
         if newest is None:
             return Freshness.FRESH
         lag = 0.0 if self._is_frozen else self._delivery.seen_lag or 0.0  # frozen time is no delivery delay
-        return series.sample_freshness(now.timestamp() - newest.time, self._analysis.cadence, self._thresholds, lag)
+        return series.sample_freshness(now.timestamp() - newest, self._analysis.cadence, self._thresholds, lag)
 
     def _is_blind(self, status: ConnectionStatus, at: ClockReading) -> bool:
         """Return whether the event was not read for so long that it may have changed."""
@@ -953,10 +964,10 @@ class WorldTracker:
         self._note_proof(result.payload, is_list=False)
         if isinstance(result.payload, QosSamples):
             self._learn_unit(tracker, result.payload)
-        newest, was_failing = tracker.newest, tracker.is_failing
+        newest, was_failing = tracker.newest_time, tracker.is_failing
         await tracker.ingest(result.payload, self.status, at, moments, is_part=result.is_part)
-        self._is_list_wanted |= bool(newest) and not was_failing and isinstance(result.payload, NotFound)
-        if newest and tracker.newest and tracker.newest.time > newest.time and not tracker.is_listed:
+        self._is_list_wanted |= newest is not None and not was_failing and isinstance(result.payload, NotFound)
+        if newest is not None and (tracker.newest_time or newest) > newest and not tracker.is_listed:
             self._doubts.take_sample(result.key, at.monotonic - (moments.read - moments.sent))
             tracker.confirm(at)
         before = tracker.state

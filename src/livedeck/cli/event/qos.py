@@ -19,7 +19,7 @@ from livedeck.monitor import Clock, Freshness, Reading, Readings
 from livedeck.monitor.detection.units import UnitEvidence, in_bits, judge_unit
 from livedeck.monitor.history import StreamKey
 from livedeck.monitor.polling.connection import skew
-from livedeck.monitor.signal.series import cadence, count_future, merge, sample_freshness
+from livedeck.monitor.signal.series import cadence, merge, sample_freshness, times_until
 from livedeck.presentation.qos import SAMPLE_HEAD, newest_readings, sample_text
 from livedeck.presentation.serialization import SAMPLE_FIELDS, sample_csv_row, sample_object, to_json
 from livedeck.settings import Settings, load
@@ -90,7 +90,7 @@ class QosFollower:
         answer = await self._api.qos.get(self.event.id)
         self._skew = skew(self._api.timings, self._skew, self._thresholds)
         until = self.now() + self._thresholds.ahead
-        self.left_out = answer.dropped + count_future(answer, until)
+        self.left_out = answer.dropped + len(answer) - len(times_until(answer, until))
         stream, is_first = self.event.stream, not self._evidence.looks
         self._evidence = self._evidence.after(self.event.id, stream.id if stream else None, answer)
         verdict = judge_unit(self._settings.rate_unit, self._known_unit, self._evidence)

@@ -6,8 +6,9 @@ only, so a fault never changes the learnt delay.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.record import Record

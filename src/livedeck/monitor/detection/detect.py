@@ -97,6 +97,8 @@ def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRule
     This is the whole analysis if both rules judge its samples alike. Otherwise it is only the oldest checkpoint, from
     which the samples are judged again.
     """
+    if before is after:
+        return analysis
     newest = analysis.checkpoints[-1].memory.last_time
     changed = {*before.marks} ^ {*after.marks}
     is_same = replace(before, marks=()) == replace(after, marks=())
@@ -125,8 +127,8 @@ def detect(
 ) -> SignalAnalysis:
     """Return the analysis of `readings`, continued from `analysis`, which covers a part of them.
 
-    Returns `analysis` itself if the readings are the same. A new sample costs about 30 us. After a late sample, all
-    samples since the checkpoint before it are judged again.
+    Returns `analysis` itself if the readings are the same. After a late sample, all samples since the checkpoint before
+    it are judged again.
 
     Args:
         analysis: Result of an earlier call, or an empty analysis.
@@ -148,13 +150,14 @@ def detect(
     start = bisect_right(readings.time, checkpoints[-1].memory.last_time)
     if limit is not None:
         readings = series.head(readings, start + limit)
-    for index in range(start, len(readings)):
+    count = len(readings)
+    for index in range(start, count):
         fold.add_sample(readings, index)
         if fold.samples % CHECKPOINT_SAMPLES == 0:
             checkpoints.append(fold.checkpoint())
     end = fold.end()
     raised = {kind: interval for kind, interval in end.intervals.items() if interval.is_raised}
-    kept = _keep(checkpoints, reach_back=len(readings) < series.MAX_SAMPLES)
+    kept = _keep(checkpoints, reach_back=count < series.MAX_SAMPLES)
     if kept[-1].samples != end.samples:
         kept = (*kept, end)
     return SignalAnalysis(readings, raised, end.past, end.features, end.memory.first_time, kept, coverage)
@@ -163,8 +166,8 @@ def detect(
 def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoint, ...]:
     """Return the newest checkpoints, and the empty one if the samples reach back to the stream's start."""
     whole = [point for point in checkpoints if point.is_kept]
-    start = [point for point in whole if point.samples == 0 and reach_back]
-    return (*start, *[point for point in whole if point.samples][-_MAX_CHECKPOINTS:]) or (checkpoints[-1],)
+    start, later = ([], whole) if not whole or whole[0].samples else (whole[:1], whole[1:])
+    return (*(start if reach_back else []), *later[-_MAX_CHECKPOINTS:]) or (checkpoints[-1],)
 
 
 def raised_by(
@@ -238,7 +241,8 @@ class _Fold:
         )
         if step.is_silence:
             self._on_return(last_time, features)
-        self._end_silence(time)
+        if self._intervals:
+            self._end_silence(time)
         if features.change:
             self._end_settled(features.change.rate, time)
         is_calm = not self._intervals and not self._cycles and is_normal(features, thresholds)
@@ -388,7 +392,7 @@ class _Fold:
         elif level is Level.GOOD and has_cleared(after, time, hold.off) and not self._is_cycling(kind.name):
             self._end(kind.name, after)
             if detector.counted_status is not None:
-                self._memory.bursts.pop(detector.counted_status, None)
+                self._memory.end_burst(detector.counted_status)
         else:
             self._intervals[kind.name] = after._replace(samples=0)
 

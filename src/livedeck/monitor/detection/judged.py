@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil
+
+from msgspec.structs import replace
 
 from livedeck.monitor.detection.delivery import Delivery
 from livedeck.monitor.detection.detect import StreamRules

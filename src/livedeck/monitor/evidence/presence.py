@@ -7,10 +7,11 @@ Times are epoch seconds by the platform's clock. A reply has the earliest time a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import ceil
+
+from msgspec.structs import replace
 
 from livedeck.monitor.model.state import EventState, IngestState
 from livedeck.record import Record

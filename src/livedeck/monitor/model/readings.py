@@ -56,6 +56,11 @@ class Readings(Record, eq=False):
         )
 
     @property
+    def newest_time(self) -> float | None:
+        """Time of the newest sample, or None."""
+        return self.time[-1] if self.time else None
+
+    @property
     def last(self) -> Reading | None:
         """Newest sample, or None."""
         return self[-1] if len(self.time) else None

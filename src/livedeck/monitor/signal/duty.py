@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass
 from math import inf
 from operator import itemgetter
 from typing import NamedTuple
@@ -52,7 +50,7 @@ class DutyCycle:
     broke a limit; None before.
     """
 
-    slots: deque[_Slot] = field(default_factory=deque)
+    slots: tuple[_Slot, ...] = ()
     is_raised: bool = False
     was_bad: bool = False
     since: float = -inf
@@ -60,9 +58,7 @@ class DutyCycle:
     evidence: Evidence | None = None
 
     def copy(self) -> DutyCycle:
-        copy = _copy(self)
-        copy.slots = self.slots.copy()
-        return copy
+        return _copy(self)
 
     @property
     def seconds(self) -> float:
@@ -85,17 +81,17 @@ class DutyCycle:
         spells = 0 if self.was_bad else 1
         if not self.slots and not self.is_raised:
             self.since = time - seconds
-        if self.slots and self.slots[-1].number == number:
-            slot = self.slots.pop()
-            self.slots.append(_Slot(number, slot.seconds + seconds, slot.spells + spells))
-        else:
-            self.slots.append(_Slot(number, seconds, spells))
+        slot, before = _Slot(number, seconds, spells), self.slots
+        if before and before[-1].number == number:
+            slot, before = _Slot(number, before[-1].seconds + seconds, before[-1].spells + spells), before[:-1]
+        self.slots = (*before, slot)
         self.was_bad, self.last = True, time
         self.is_raised = self.is_raised or self.excess(time, limits) is not None
 
     def add_good(self, time: float) -> None:
         """Add a good sample, which ends the spell. It also ends the cycle if the last spell was long enough ago."""
-        self._forget(time)
+        if self.slots:
+            self._forget(time)
         self.was_bad = False
         if self.is_raised and time - self.last >= self._quiet_seconds():
             self.is_raised, self.evidence = False, None
@@ -108,7 +104,7 @@ class DutyCycle:
     def _forget(self, time: float) -> int:
         number = int(time // _SLOT)
         while self.slots and self.slots[0].number <= number - _LONG_SLOTS:
-            self.slots.popleft()
+            self.slots = self.slots[1:]
         return number
 
     def excess(self, time: float, limits: Duty) -> Excess | None:
@@ -121,8 +117,7 @@ class DutyCycle:
             is_critical = seconds >= limits.critical
             return Excess(LONG, seconds, spells, limits.critical if is_critical else limits.long_seconds)
         number = int(time // _SLOT)
-        newest = [*islice(reversed(self.slots), _SHORT_SLOTS)][::-1]
-        recent = [slot for slot in newest if slot.number > number - _SHORT_SLOTS]
+        recent = [slot for slot in self.slots[-_SHORT_SLOTS:] if slot.number > number - _SHORT_SLOTS]
         seconds, spells = sum(map(_SECONDS, recent)), sum(map(_SPELLS, recent))
         if seconds >= limits.short_seconds and spells >= limits.short_spells:
             return Excess(SHORT, seconds, spells, limits.short_seconds)

@@ -7,12 +7,11 @@ excursion is a fault.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from livedeck.monitor.model.thresholds import Thresholds
-from livedeck.monitor.signal.order import bounded, copier
+from livedeck.monitor.signal.order import copier
 from livedeck.monitor.signal.usual import Level, spread_of
 
 _BACK = 2
@@ -104,7 +103,7 @@ class VideoExcursion:
     """
 
     began: float
-    rates: deque[float] = field(default_factory=deque)
+    rates: tuple[float, ...] = ()
     samples: int = 0
     low_samples: int = 0
     back: int = 0
@@ -112,13 +111,8 @@ class VideoExcursion:
     ragged_since: float = 0.0
     ragged_samples: int = 0
 
-    def __post_init__(self) -> None:
-        self.rates = bounded(self.rates, _KEPT_RATES)
-
     def copy(self) -> VideoExcursion:
-        copy = _copy_video(self)
-        copy.rates = self.rates.copy()
-        return copy
+        return _copy_video(self)
 
     def add_back(self) -> bool:
         """Add a sample at the usual rate and return whether the excursion is over."""
@@ -132,11 +126,11 @@ class VideoExcursion:
         self.samples += 1
         self.low_samples += video < thresholds.dip_video * usual
         if self.samples > 1:
-            self.rates.append(video)
+            self.rates = (*self.rates, video)[-_KEPT_RATES:]
 
     def judge(self, time: float, window: float, usual: float, noise: float, thresholds: Thresholds) -> None:
         """Update whether the excursion is ragged. `window`: median rate of the newest seconds (bit/s)."""
-        newest = sorted(list(self.rates)[-thresholds.ragged_samples :])
+        newest = sorted(self.rates[-thresholds.ragged_samples :])
         is_low = window < thresholds.low_video * usual
         self.is_ragged = (
             is_low and len(self.rates) >= _LEAST_RATES and spread_of(newest) >= self._tight(usual, noise, thresholds)
@@ -162,10 +156,10 @@ class VideoExcursion:
         """Return whether the newest rates form one level."""
         return spread_of(sorted(self.newest(cadence, thresholds))) < self._tight(usual, noise, thresholds)
 
-    def newest(self, cadence: float, thresholds: Thresholds) -> list[float]:
+    def newest(self, cadence: float, thresholds: Thresholds) -> tuple[float, ...]:
         """Return as many of the newest rates as are needed to prove a steady level."""
         count = max(thresholds.steady_samples, min(_KEPT_RATES, int(thresholds.steady / cadence) - 1))
-        return list(self.rates)[-count:]
+        return self.rates[-count:]
 
     def has_lasted(self, time: float, seconds: float, thresholds: Thresholds) -> bool:
         """Return whether the excursion has lasted for `seconds` and has enough samples to show its level."""

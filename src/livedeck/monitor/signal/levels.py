@@ -89,7 +89,7 @@ class Levels:
         """Judge the rates of the next sample, and update the excursions and usual values."""
         fps_charge, fps_change = self._follow_fps(sample, thresholds)
         usual = self.usual.usual
-        is_fps_low = not self.is_fps_pending and _is_fps_low(sample, usual, thresholds)
+        is_fps_low = _is_fps_low(sample, usual, thresholds) and not self.is_fps_pending
         is_sound_short = _is_sound_short(sample.window.audio, usual, thresholds)
         if not is_sound_short:
             self.sound_short_since = None
@@ -112,15 +112,17 @@ class Levels:
 
     def _follow_fps(self, sample: LevelSample, thresholds: Thresholds) -> tuple[float, ProfileChange | None]:
         """Return the bad seconds of an excursion that ends with this sample, and a change of the usual frame rate."""
-        usual, fps = self.usual.usual, sample.rates.fps
-        if usual.fps is None or usual.is_variable_fps or Expectation.FRAMES not in thresholds.content.expectations:
+        usual, fps, away = self.usual.usual, sample.rates.fps, self.fps_away
+        if usual.fps is None or usual.is_variable_fps:
             self.fps_away = None
             return 0.0, None
         is_away = abs(fps - usual.fps) > fps_tolerance(usual.fps, thresholds)
-        away = self.fps_away
+        if away is None and not is_away:
+            return 0.0, None
+        if Expectation.FRAMES not in thresholds.content.expectations:
+            self.fps_away = None
+            return 0.0, None
         if away is None:
-            if not is_away:
-                return 0.0, None
             away = self.fps_away = FpsExcursion(sample.time, fps, fps, sample.time, sample.time)
         if not is_away:
             return self._return_fps(away, usual.fps, sample.cadence), None
@@ -213,15 +215,16 @@ def low_fps_slack(usual: Usual, thresholds: Thresholds) -> float:
 
 
 def _is_fps_low(sample: LevelSample, usual: Usual, thresholds: Thresholds) -> bool:
-    is_expected = Expectation.FRAMES in thresholds.content.expectations
-    if usual.fps is None or usual.is_variable_fps or not is_expected:
+    if usual.fps is None or usual.is_variable_fps or sample.window.fps >= usual.fps:
         return False
     slack = low_fps_slack(usual, thresholds)
-    return sample.window.fps < usual.fps - slack and sample.rates.fps < usual.fps - slack / 2
+    is_low = sample.window.fps < usual.fps - slack and sample.rates.fps < usual.fps - slack / 2
+    return is_low and Expectation.FRAMES in thresholds.content.expectations
 
 
 def _is_sound_short(audio: float, usual: Usual, thresholds: Thresholds) -> bool:
     """Return whether a normally constant audio rate has fallen. Silence does not count as fallen."""
-    if usual.audio is None or not usual.is_witness or Expectation.SOUND not in thresholds.content.expectations:
+    if usual.audio is None or not usual.is_witness:
         return False
-    return 0 < audio < min(thresholds.witness_share * usual.audio, thresholds.witness_low * usual.audio_low)
+    is_short = 0 < audio < min(thresholds.witness_share * usual.audio, thresholds.witness_low * usual.audio_low)
+    return is_short and Expectation.SOUND in thresholds.content.expectations

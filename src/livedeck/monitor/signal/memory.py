@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf, isnan
+from typing import NamedTuple
 
 from livedeck.monitor.evidence.coverage import Coverage
 from livedeck.monitor.model.readings import Readings
 from livedeck.monitor.model.thresholds import Expectation, Share, Thresholds
 from livedeck.monitor.signal.features import KEY_DRIFT, KEY_SEVERE, LOSS, NORMAL, SampleFeatures
 from livedeck.monitor.signal.levels import Levels, LevelSample, Standing
-from livedeck.monitor.signal.order import SampleOrder, Step, bounded, copier, silence_limit
+from livedeck.monitor.signal.order import SampleOrder, Step, copier, silence_limit
 from livedeck.monitor.signal.usual import Rates, Usual
 from livedeck.record import Record
 
@@ -25,6 +26,19 @@ _NO_SOUND = 4000.0
 """Audio rate (bit/s) below which every stream is nearly silent: every codec needs more for sound."""
 
 _NOTHING = Standing()
+
+
+class _Hits(NamedTuple):
+    """Number of newest samples with a status, with the fields of SampleFeatures. `is_lossy`: they are a witness."""
+
+    drift: int = 0
+    severe: int = 0
+    loss: int = 0
+    loss_long: int = 0
+    is_lossy: bool = False
+
+
+_NO_HITS = _Hits()
 
 
 class Burst(Record):
@@ -52,21 +66,17 @@ class StreamMemory:
     run_start: float = -inf
     last_time: float = -inf
     last_hole: float = -inf
-    recent: deque[Rates] = field(default_factory=deque)
-    hit_bits: dict[int, int] = field(default_factory=dict)
-    bursts: dict[int, Burst] = field(default_factory=dict)
+    recent: tuple[Rates, ...] = ()
+    hit_bits: Mapping[int, int] = field(default_factory=dict)
+    bursts: Mapping[int, Burst] = field(default_factory=dict)
     heavy_loss_since: float | None = None
     has_picture: bool = False
     has_sound: bool = False
     quiet_from: float | None = None
 
-    def __post_init__(self) -> None:
-        self.recent = bounded(self.recent, _MOST_WINDOW)
-
     def copy(self) -> StreamMemory:
         copy = _copy(self)
-        copy.levels, copy.order, copy.recent = self.levels.copy(), self.order.copy(), self.recent.copy()
-        copy.hit_bits, copy.bursts = self.hit_bits.copy(), self.bursts.copy()
+        copy.levels, copy.order = self.levels.copy(), self.order.copy()
         return copy
 
     def resumed(self) -> StreamMemory:
@@ -93,11 +103,10 @@ class StreamMemory:
             self.run_start = time
         if step.is_silence or step.unwatched:
             self.heavy_loss_since = self.quiet_from = None
-            self.hit_bits.clear()
-            self.recent.clear()
+            self.hit_bits, self.recent = {}, ()
             self.levels.start_run()
         if step.unwatched:
-            self.bursts.clear()
+            self.bursts = {}
         return step
 
     def close_slot(self, time: float, spoilt: frozenset[str], floor: float, thresholds: Thresholds) -> None:
@@ -122,7 +131,7 @@ class StreamMemory:
         time, status = readings.time[index], readings.status[index]
         measured = Rates(readings.video[index], readings.audio[index], readings.fps[index])
         rates = self._completed(measured)
-        self.recent.append(rates)
+        self.recent = (*self.recent, rates)[-_MOST_WINDOW:]
         self.last_time = time
         is_warm = time - self.run_start >= thresholds.warm_up
         is_dark = _is_dark(measured, thresholds)
@@ -132,11 +141,12 @@ class StreamMemory:
         window, videos = self._window(thresholds)
         if is_warm:
             self._count_status(time, status, thresholds)
-            if not is_dark and Expectation.PICTURE in thresholds.content.expectations:
-                sample = LevelSample(time, rates, window, videos, self.order.cadence or 0.0, self._is_lossy(thresholds))
-                standing = self.levels.add_sample(sample, thresholds)
-                if not isnan(measured.video):
-                    self.levels.usual.add(rates, is_normal=status == NORMAL)
+        hits = self._newest_hits(thresholds)
+        if is_warm and not is_dark and Expectation.PICTURE in thresholds.content.expectations:
+            sample = LevelSample(time, rates, window, videos, self.order.cadence or 0.0, hits.is_lossy)
+            standing = self.levels.add_sample(sample, thresholds)
+            if not isnan(measured.video):
+                self.levels.usual.add(rates, is_normal=status == NORMAL)
         self._follow_quiet(time, measured.audio, thresholds)
         covered = None if self.has_sound and self.has_picture else coverage.known_seconds(time)
         levels, heavy_since, quiet_from = self.levels, self.heavy_loss_since, self.quiet_from
@@ -152,10 +162,10 @@ class StreamMemory:
             is_warm,
             is_dark,
             window,
-            self._hits(KEY_DRIFT, thresholds.drift_share),
-            self._hits(KEY_SEVERE, thresholds.severe_share),
-            self._hits(LOSS, thresholds.loss_share),
-            self._hits(LOSS, thresholds.loss_share_long),
+            hits.drift,
+            hits.severe,
+            hits.loss,
+            hits.loss_long,
             heavy_since is not None and time - heavy_since >= thresholds.loss_hold.seconds,
             standing.is_fps_low,
             levels.is_fps_pending,
@@ -174,6 +184,10 @@ class StreamMemory:
             quiet_from if quiet_from is not None and time - quiet_from >= thresholds.quiet_hold else None,
         )
 
+    def end_burst(self, status: int) -> None:
+        """Forget the newest burst of a status, because its fault is over."""
+        self.bursts = {counted: burst for counted, burst in self.bursts.items() if counted != status}
+
     def take_as_usual(self, thresholds: Thresholds) -> None:
         """Make the newest rates the usual values, because a person decided so."""
         window, videos = self._window(thresholds)
@@ -189,7 +203,7 @@ class StreamMemory:
 
     def _window(self, thresholds: Thresholds) -> tuple[Rates, tuple[float, ...]]:
         """Return the combined rates of the samples in the newest seconds, and the video rate of each of them."""
-        rows = list(self.recent)[-_window_samples(self.order.cadence or 0.0, thresholds) :]
+        rows = self.recent[-_window_samples(self.order.cadence or 0.0, thresholds) :]
         if not rows:
             return Rates(0.0, 0.0, 0.0), ()
         videos, audios, rates = zip(*rows, strict=True)
@@ -203,22 +217,30 @@ class StreamMemory:
         elif self.quiet_from is None and audio >= 0:
             self.quiet_from = time
 
-    def _is_lossy(self, thresholds: Thresholds) -> bool:
+    def _newest_hits(self, thresholds: Thresholds) -> _Hits:
+        if not self.hit_bits:
+            return _NO_HITS
         short, long = thresholds.loss_witness, thresholds.loss_witness_long
-        return self._hits(LOSS, short) >= short.hits or self._hits(LOSS, long) >= long.hits
+        return _Hits(
+            self._hits(KEY_DRIFT, thresholds.drift_share),
+            self._hits(KEY_SEVERE, thresholds.severe_share),
+            self._hits(LOSS, thresholds.loss_share),
+            self._hits(LOSS, thresholds.loss_share_long),
+            self._hits(LOSS, short) >= short.hits or self._hits(LOSS, long) >= long.hits,
+        )
 
     def _count_status(self, time: float, status: int, thresholds: Thresholds) -> None:
         if status == NORMAL and not self.hit_bits:
             return
+        bits: dict[int, int] = {}
         for counted, share in _counted_statuses(thresholds):
             is_hit = status == counted or (counted == KEY_DRIFT and status == KEY_SEVERE)
-            bits = (self.hit_bits.pop(counted, 0) << 1 | is_hit) & ((1 << share.window) - 1)
-            if bits:
-                self.hit_bits[counted] = bits
+            bits[counted] = (self.hit_bits.get(counted, 0) << 1 | is_hit) & ((1 << share.window) - 1)
             if is_hit:
                 burst = self.bursts.get(counted)
                 is_same = burst is not None and time - burst.last <= thresholds.memory
-                self.bursts[counted] = Burst(burst.first if burst and is_same else time, time)
+                self.bursts = {**self.bursts, counted: Burst(burst.first if burst and is_same else time, time)}
+        self.hit_bits = {counted: newest for counted, newest in bits.items() if newest}
         if self._hits(LOSS, thresholds.loss_share) < thresholds.loss_share.hits:
             self.heavy_loss_since = None
         elif self.heavy_loss_since is None:
@@ -259,6 +281,8 @@ def _counted_statuses(thresholds: Thresholds) -> tuple[tuple[int, Share], ...]:
 
 def _is_dark(rates: Rates, thresholds: Thresholds) -> bool:
     """Return whether there is no picture. A screen share without new frames is not dark if its rate is high enough."""
+    if rates.video >= thresholds.dark_video and rates.fps >= thresholds.dark_fps > 0:
+        return False
     expectations = thresholds.content.expectations
     if Expectation.PICTURE not in expectations:
         return False

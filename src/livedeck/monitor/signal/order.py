@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
+from math import inf
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -38,13 +38,11 @@ class Step(NamedTuple):
 _NEXT = Step()
 
 
-def bounded(values: deque[T], length: int) -> deque[T]:
-    """Return the values in a deque of maximum length `length`. A deque from a file may have another maximum."""
-    return values if values.maxlen == length else deque(values, maxlen=length)
-
-
 def copier(kind: type[T]) -> Callable[[T], T]:
-    """Return a function that copies a dataclass object (shallow) in a third of the time of `dataclasses.replace`."""
+    """Return a function that copies a dataclass object in a third of the time of `dataclasses.replace`.
+
+    The copy is shallow, so the object's values must be of types that never change.
+    """
     make: Callable[..., T] = kind
     values: Callable[[T], tuple[Any, ...]] = attrgetter(*(each.name for each in fields(cast("Any", kind))))
     return lambda state: make(*values(state))
@@ -69,22 +67,20 @@ class SampleOrder:
     """
 
     cadence: float | None = None
-    steps: deque[float] = field(default_factory=deque)
-    recent: deque[float] = field(default_factory=deque)
-
-    def __post_init__(self) -> None:
-        self.steps, self.recent = bounded(self.steps, _STEPS), bounded(self.recent, _NEW_STEPS)
+    steps: tuple[float, ...] = ()
+    recent: tuple[float, ...] = ()
 
     def copy(self) -> SampleOrder:
-        return SampleOrder(self.cadence, self.steps.copy(), self.recent.copy())
+        return _copy(self)
 
     def add(self, last_time: float, time: float, thresholds: Thresholds, coverage: Coverage) -> Step:
         """Add and return the step from the previous sample at `last_time` to a sample at `time` (epoch s)."""
         seconds = time - last_time
-        self.recent.append(seconds)
-        limit = self._hole_limit(thresholds)
+        self.recent = (*self.recent, seconds)[-_NEW_STEPS:]
+        is_known = self.cadence is not None and len(self.steps) >= FIRST_STEPS
+        limit = hole_limit(self.cadence or 0.0, thresholds) if is_known else inf
         if seconds > limit and self._is_new_cadence():
-            self.steps = deque(self.recent, maxlen=_STEPS)
+            self.steps = self.recent
             limit = seconds
         if seconds > limit:
             cadence = self.cadence or seconds
@@ -92,14 +88,12 @@ class SampleOrder:
             watched = sum(pieces)
             is_silence = max(pieces, default=0.0) > silence_limit(cadence, thresholds)
             return Step(max(0.0, watched - cadence), is_silence, seconds - watched)
-        self.steps.append(seconds)
+        self.steps = (*self.steps, seconds)[-_STEPS:]
         self.cadence = sorted(self.steps)[(len(self.steps) - 1) // 2]
         return _NEXT
 
-    def _hole_limit(self, thresholds: Thresholds) -> float:
-        if self.cadence is None or len(self.steps) < FIRST_STEPS:
-            return float("inf")
-        return hole_limit(self.cadence, thresholds)
-
     def _is_new_cadence(self) -> bool:
         return len(self.recent) == _NEW_STEPS and max(self.recent) < _ALIKE * min(self.recent)
+
+
+_copy = copier(SampleOrder)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from functools import partial
+from collections.abc import Sequence
 from itertools import pairwise
 from math import inf, isnan
 from operator import lt
 from statistics import fmean, median
+from typing import NamedTuple
 
 from livedeck.client import QosSamples
 from livedeck.monitor.model.readings import NO_STATUS, Readings
@@ -72,9 +73,15 @@ def merge(readings: Readings, samples: QosSamples, limit: int = MAX_SAMPLES, unt
     Returns:
         `readings` itself if nothing has changed.
     """
-    answer = _ascending(samples)
-    appended = _append(readings, answer)
-    merged = _pick_newest(_join(readings, answer)) if appended is None else appended
+    answer = Readings(samples.time, samples.bitrate_video, samples.bitrate_audio, samples.frame_rate, samples.status)
+    known = _repeated(readings, answer)
+    if known and readings.time[-1] <= until and _are_ascending(answer.time[known - 1 :]):
+        news = _rows(answer, known, bisect_right(answer.time, until, known))
+        joined = _join(readings, news) if news.time else readings
+        stop = len(joined.time)
+        return _rows(joined, max(0, stop - limit), stop)
+    is_first = not readings.time and _are_ascending(answer.time)
+    merged = answer if is_first else _pick_newest(_join(readings, answer))
     stop = bisect_right(merged.time, until)
     merged = _rows(merged, max(0, stop - limit), stop)
     return readings if _are_equal(readings, merged) else merged
@@ -110,17 +117,34 @@ def cadence(readings: Readings) -> float | None:
     return median(deltas) if deltas else None
 
 
-def run_start(readings: Readings, gap: float) -> float | None:
-    """Return the time of the first sample after the last gap of more than `gap` seconds.
+class Run(NamedTuple):
+    """Newest samples of a series without a step of more than `gap` seconds. Times are epoch seconds, server clock.
 
-    Without such a gap, returns the time of the first sample. Returns None if the series has no samples, or if it is
-    full and has no gap, because older samples may have been dropped.
+    `since`, `until`: times of its first and its last sample. `started_at`: the same as `since`; None if earlier samples
+    of the run may have been dropped, because the series is full.
+    """
+
+    since: float
+    until: float
+    gap: float
+    started_at: float | None
+
+
+def newest_run(readings: Readings, gap: float, before: Run | None = None) -> Run | None:
+    """Return the newest run; None without samples.
+
+    `before`: an earlier run of this series, to which samples were only added. Its own steps are not looked at again.
     """
     times = readings.time
-    for index in range(len(times) - 1, 0, -1):
-        if times[index] - times[index - 1] > gap:
-            return times[index]
-    return times[0] if 0 < len(times) < MAX_SAMPLES else None
+    index = len(times) - 1
+    while index >= 0:
+        if before and before.gap <= gap and times[index] == before.until:
+            index = bisect_left(times, before.since)
+        if index == 0 or times[index] - times[index - 1] > gap:
+            started_at = times[index] if index or len(times) < MAX_SAMPLES else None
+            return Run(times[index], times[-1], gap, started_at)
+        index -= 1
+    return None
 
 
 def peak_count(readings: Readings, status: int, window: int, seconds: float) -> int:
@@ -142,6 +166,8 @@ def first_change(before: Readings, after: Readings) -> float:
 
     Rows that a full series dropped at its front do not count as a difference.
     """
+    if _repeated(before, after):
+        return inf
     start = bisect_left(before.time, after.time[0]) if len(after) else 0
     length = min(len(before) - start, len(after))
     same = length
@@ -152,12 +178,13 @@ def first_change(before: Readings, after: Readings) -> float:
 
 
 def _start_alike(before: Readings, start: int, after: Readings, rows: int) -> bool:
-    return _bytes(_rows(before, start, start + rows)) == _bytes(_rows(after, 0, rows))
+    return _bytes(before, start, start + rows) == _bytes(after, 0, rows)
 
 
-def count_future(samples: QosSamples, until: float) -> int:
-    """Return the number of samples dated after `until` (epoch s)."""
-    return sum(map(partial(lt, until), samples.time))
+def times_until(samples: QosSamples, until: float) -> Sequence[float]:
+    """Return the times of the samples that are not dated after `until` (epoch s)."""
+    times = samples.time
+    return times if max(times, default=until) <= until else [time for time in times if time <= until]
 
 
 def is_frozen(samples: QosSamples, readings: Readings) -> bool:
@@ -190,22 +217,17 @@ def mean_measured(column: array[float]) -> float | None:
     return fmean(measured) if measured else None
 
 
-def _ascending(samples: QosSamples) -> Readings:
-    rows = Readings(samples.time, samples.bitrate_video, samples.bitrate_audio, samples.frame_rate, samples.status)
-    if all(map(lt, rows.time, rows.time[1:])):
-        return rows
-    return _pick_newest(rows)
-
-
-def _append(readings: Readings, answer: Readings) -> Readings | None:
-    """Return the joined series if `answer` repeats the end of `readings` and continues it, else None."""
-    if not len(answer):
-        return readings
+def _repeated(readings: Readings, answer: Readings) -> int:
+    """Return the number of newest rows with which `answer` begins; 0 if it does not repeat all rows from its start."""
+    if not (readings.time and answer.time):
+        return 0
+    stop = len(readings.time)
     start = bisect_left(readings.time, answer.time[0])
-    overlap = readings.time[start:]
-    if overlap.tobytes() != answer.time[: len(overlap)].tobytes():
-        return None
-    return _join(_rows(readings, 0, start), answer)
+    return stop - start if _bytes(readings, start, stop) == _bytes(answer, 0, stop - start) else 0
+
+
+def _are_ascending(times: array[float]) -> bool:
+    return all(map(lt, times, times[1:]))
 
 
 def _pick_newest(rows: Readings) -> Readings:
@@ -242,9 +264,14 @@ def _rows(readings: Readings, start: int, stop: int) -> Readings:
 
 def _are_equal(readings: Readings, other: Readings) -> bool:
     """Return whether two series are equal byte for byte. Bytes are compared because NaN differs from itself."""
-    return readings is other or _bytes(readings) == _bytes(other)
+    return _bytes(readings, 0, len(readings)) == _bytes(other, 0, len(other))
 
 
-def _bytes(readings: Readings) -> list[bytes]:
-    columns = (readings.time, readings.video, readings.audio, readings.fps, readings.status)
-    return [column.tobytes() for column in columns]
+def _bytes(readings: Readings, start: int, stop: int) -> tuple[bytes, ...]:
+    return (
+        readings.time[start:stop].tobytes(),
+        readings.video[start:stop].tobytes(),
+        readings.audio[start:stop].tobytes(),
+        readings.fps[start:stop].tobytes(),
+        readings.status[start:stop].tobytes(),
+    )

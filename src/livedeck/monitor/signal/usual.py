@@ -6,15 +6,15 @@ samples, so the result does not depend on how many samples arrive at once.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, islice, pairwise
+from itertools import combinations, pairwise
 from math import inf
+from operator import attrgetter
 from typing import NamedTuple
 
 from livedeck.monitor.model.thresholds import Expectation, Thresholds
-from livedeck.monitor.signal.order import bounded, copier
+from livedeck.monitor.signal.order import T, copier
 
 _TOP_SLOTS = 120
 """Number of newest slots whose highest rate is remembered: 20 min."""
@@ -120,6 +120,9 @@ class _Frames(NamedTuple):
     width: float
 
 
+_MEDIAN, _DIP, _WIDTH = (attrgetter(name) for name in _Frames._fields)
+
+
 @dataclass(slots=True)
 class UsualMemory:
     """Slots, oldest first, and the usual values derived from them. Times are epoch seconds, server clock.
@@ -132,12 +135,12 @@ class UsualMemory:
     above the floor. `sunk_from`, `sunk_to`, `fps_dip`: as in `usual`.
     """
 
-    video_slots: deque[float] = field(default_factory=deque)
-    audio_slots: deque[float] = field(default_factory=deque)
-    frame_slots: deque[_Frames] = field(default_factory=deque)
-    all_frame_slots: deque[_Frames] = field(default_factory=deque)
-    tops: deque[float] = field(default_factory=deque)
-    rows: list[tuple[Rates, bool]] = field(default_factory=list)
+    video_slots: tuple[float, ...] = ()
+    audio_slots: tuple[float, ...] = ()
+    frame_slots: tuple[_Frames, ...] = ()
+    all_frame_slots: tuple[_Frames, ...] = ()
+    tops: tuple[float, ...] = ()
+    rows: tuple[tuple[Rates, bool], ...] = ()
     slot: int | None = None
     learnt: int = 0
     spread: float = 1.0
@@ -148,33 +151,28 @@ class UsualMemory:
     capable_at: float = -inf
     is_floor_waived: bool = False
     usual: Usual = field(default_factory=Usual)
-    spans: deque[float] = field(default_factory=deque)
+    spans: tuple[float, ...] = ()
     span_slots: int = 0
     sunk_from: float = 0.0
     sunk_to: float = 0.0
     fps_dip: float = 0.0
 
     def __post_init__(self) -> None:
-        self.tops, self.spans = bounded(self.tops, _TOP_SLOTS), bounded(self.spans, _SPANS)
         if self.sunk_from != self.usual.sunk_from:  # a stored row of usual values lacks both
             self._sink(self.sunk_from, self.sunk_to)
         if self.fps_dip != self.usual.fps_dip:  # a stored row lacks this value, too
             self.usual = self.usual._replace(fps_dip=self.fps_dip)
 
     def copy(self) -> UsualMemory:
-        copy = _copy(self)
-        copy.video_slots, copy.audio_slots = self.video_slots.copy(), self.audio_slots.copy()
-        copy.frame_slots, copy.all_frame_slots = self.frame_slots.copy(), self.all_frame_slots.copy()
-        copy.tops, copy.rows, copy.spans = self.tops.copy(), self.rows.copy(), self.spans.copy()
-        return copy
+        return _copy(self)
 
     def start_run(self) -> None:
         """Start a new slot after a silence. The usual values stay, because usually the same encoder returns."""
-        self.rows, self.slot = [], None
+        self.rows, self.slot = (), None
 
     def add(self, rates: Rates, *, is_normal: bool) -> None:
         """Add a sample with a picture to the slot."""
-        self.rows.append((rates, is_normal))
+        self.rows = (*self.rows, (rates, is_normal))
 
     def is_slot_over(self, time: float, cadence: float | None, thresholds: Thresholds) -> bool:
         """Return whether a sample at `time` begins a new slot. Call this once for each sample."""
@@ -188,20 +186,21 @@ class UsualMemory:
 
         `spoilt`: rates (video, audio, fps) that a fault or an excursion affects; nothing is learnt from them.
         """
-        rows, self.rows = self.rows, []
+        rows, self.rows = self.rows, ()
         normal = [rates for rates, is_normal in rows if is_normal]
         if normal:
-            self._add_top(max(rates.video for rates in normal))
+            videos = sorted([rates.video for rates in normal])
+            self._add_top(videos[-1])
             if "video" not in spoilt:
-                self._learn_video([rates.video for rates in normal])
+                self._learn_video(videos)
             if "audio" not in spoilt:
-                self.audio_slots.append(sum(rates.audio for rates in normal) / len(normal))
-        fps = sorted(rates.fps for rates, _ in rows)
+                self.audio_slots = (*self.audio_slots, sum([rates.audio for rates in normal]) / len(normal))
+        fps = sorted([rates.fps for rates, _ in rows])
         middle = median_of(fps)
         frames = _Frames(middle, middle - fps[0], fps[-1] - fps[0])
-        self.all_frame_slots.append(frames)
+        self.all_frame_slots = (*self.all_frame_slots, frames)
         if "fps" not in spoilt:
-            self.frame_slots.append(frames)
+            self.frame_slots = (*self.frame_slots, frames)
         self._forget(thresholds.usual_slots)
         self._measure_video(thresholds)
         self._measure_audio(thresholds)
@@ -234,22 +233,20 @@ class UsualMemory:
 
     def accept_audio(self, audio: float, thresholds: Thresholds) -> None:
         """Make this audio rate (bit/s) the usual one."""
-        self.audio_slots.clear()
-        self.audio_slots.extend([audio] * thresholds.usual_least)
+        self.audio_slots = (audio,) * thresholds.usual_least
         self._measure_audio(thresholds)
 
     def waive_floor(self) -> None:
         """Ignore the floor until the video rate clearly exceeds it again, and forget earlier rates."""
         self.is_floor_waived = True
-        self.spans.clear()
-        self.span_slots = 0
+        self.spans, self.span_slots = (), 0
         self.usual = self.usual._replace(is_below_floor=False)
         self._sink(0.0, 0.0)
 
     def accept_fps(self, fps: float) -> None:
         """Make this frame rate (frames/s) the usual one."""
         self._remember_level()
-        self.frame_slots.clear()
+        self.frame_slots = ()
         self.usual = self.usual._replace(fps=fps)
 
     def accept_video(self, rates: Sequence[float], time: float, thresholds: Thresholds, *, is_sure: bool) -> bool:
@@ -261,8 +258,7 @@ class UsualMemory:
         level = median_of(sorted(rates))
         is_new = all(abs(level - earlier.video) > thresholds.out_video * earlier.video for earlier in self.levels)
         self._remember_level()
-        self.video_slots.clear()
-        self.video_slots.extend([level] * thresholds.usual_least)
+        self.video_slots = (level,) * thresholds.usual_least
         self.learnt = min(self.learnt, thresholds.usual_sure - thresholds.usual_anew) if is_sure else 0
         self.spread = 0.0 if is_sure else 1.0
         self.usual = self.usual._replace(video=level, anchor=level, is_decaying=False)
@@ -278,12 +274,12 @@ class UsualMemory:
             self.levels = (*self.levels, Level(self.usual.video, self.usual.fps or 0.0))[-_MAX_LEVELS:]
 
     def _learn_video(self, rates: list[float]) -> None:
-        rates = sorted(rates)
+        """Learn from the video rates of a slot, ascending."""
         middle = median_of(rates)
-        self.video_slots.append(middle)
+        self.video_slots = (*self.video_slots, middle)
         self.learnt += 1
         if len(rates) >= 3:
-            deviation = _DEVIATIONS * median_of(sorted(abs(rate - middle) for rate in rates))
+            deviation = _DEVIATIONS * median_of(sorted([abs(rate - middle) for rate in rates]))
         else:
             deviation = abs(middle - (self.usual.video or middle))
         noise = self.usual.noise
@@ -291,9 +287,8 @@ class UsualMemory:
         self.usual = self.usual._replace(noise=noise)
 
     def _forget(self, kept: int) -> None:
-        for slots in (self.video_slots, self.audio_slots, self.frame_slots, self.all_frame_slots):
-            while len(slots) > kept:
-                slots.popleft()
+        self.video_slots, self.audio_slots = _newest(self.video_slots, kept), _newest(self.audio_slots, kept)
+        self.frame_slots, self.all_frame_slots = _newest(self.frame_slots, kept), _newest(self.all_frame_slots, kept)
 
     def _measure_video(self, thresholds: Thresholds) -> None:
         if len(self.video_slots) >= thresholds.usual_least:
@@ -313,13 +308,13 @@ class UsualMemory:
     def _measure_frames(self, time: float, thresholds: Thresholds, *, may_learn: bool) -> None:
         if len(self.frame_slots) < thresholds.usual_least:
             return
-        medians = sorted([slot.median for slot in self.frame_slots])
+        medians = sorted(map(_MEDIAN, self.frame_slots))
         middle = median_of(medians)
         reach = percentile_of(medians, 0.9) - percentile_of(medians, 0.1)
         if self._is_fps_variable(thresholds) or reach > max(_VARIABLE_FRAMES, _VARIABLE_RANGE * middle):
             self.variable_fps_until = time + thresholds.class_memory
         is_open = self.usual.fps is None or (self.learnt < thresholds.usual_sure and may_learn)
-        self.fps_dip = median_of(sorted([slot.dip for slot in self.all_frame_slots]))
+        self.fps_dip = median_of(sorted(map(_DIP, self.all_frame_slots)))
         self.usual = self.usual._replace(
             fps=middle if is_open else self.usual.fps,
             is_variable_fps=time < self.variable_fps_until,
@@ -341,14 +336,13 @@ class UsualMemory:
             self._judge_floor(floor, is_below=False)
             return
         recent = sorted(_newest(self.tops, _FROZEN_SLOTS))
-        is_below = not self._is_rising() and (
-            self._is_stuck(time, floor, thresholds) or _is_frozen(recent, floor, thresholds)
+        is_low = self._is_stuck(time, floor, thresholds) or _is_frozen(recent, floor, thresholds)
+        is_below = (is_low and not self._is_rising()) or (
+            self.usual.is_below_floor
+            and percentile_of(recent, 0.9) < floor
+            and percentile_of(self._floor_span(thresholds), 0.9) <= thresholds.floor_clear * floor
         )
-        is_clear = (
-            percentile_of(recent, 0.9) >= floor
-            or percentile_of(self._floor_span(thresholds), 0.9) > thresholds.floor_clear * floor
-        )
-        self._judge_floor(floor, is_below=is_below or (self.usual.is_below_floor and not is_clear))
+        self._judge_floor(floor, is_below=is_below)
 
     def _judge_floor(self, floor: float, *, is_below: bool) -> None:
         if (floor, is_below) != (self.usual.floor, self.usual.is_below_floor):
@@ -360,10 +354,10 @@ class UsualMemory:
 
     def _is_stuck(self, time: float, floor: float, thresholds: Thresholds) -> bool:
         """Return whether the rate stays below the floor and is flatter than that of any still picture."""
-        span = self._floor_span(thresholds)
         patience = _CAPABLE_CONSTANT_SECONDS if self.usual.is_constant else _CAPABLE_SECONDS
-        if len(span) < _FLOOR_SLOTS or time - self.capable_at <= patience:
+        if len(self.tops) < _FLOOR_SLOTS or time - self.capable_at <= patience:
             return False
+        span = self._floor_span(thresholds)
         high = percentile_of(span, 0.9)
         return high < floor and high < thresholds.floor_flat * median_of(span)
 
@@ -380,17 +374,18 @@ class UsualMemory:
         if not usual.is_constant or len(self.video_slots) < thresholds.usual_sure:
             return
         now = median_of(sorted(_newest(self.video_slots, _DECAY_SLOTS)))
-        anchor = max(usual.anchor, now)
-        limit = decay_limit(usual._replace(anchor=anchor), thresholds)
-        limit += thresholds.decay_clear if usual.is_decaying else 0.0
-        self.usual = usual._replace(anchor=anchor, is_decaying=now < limit * anchor)
+        if now > usual.anchor:
+            usual = usual._replace(anchor=now)
+        limit = decay_limit(usual, thresholds) + (thresholds.decay_clear if usual.is_decaying else 0.0)
+        is_decaying = now < limit * usual.anchor
+        self.usual = usual if is_decaying is usual.is_decaying else usual._replace(is_decaying=is_decaying)
 
     def _add_top(self, top: float) -> None:
-        self.tops.append(top)
+        self.tops = _newest((*self.tops, top), _TOP_SLOTS)
         self.span_slots += 1
         if self.span_slots >= _DECAY_SLOTS:
-            self.spans.append(median_of(sorted(_newest(self.tops, _DECAY_SLOTS))))
-            self.span_slots = 0
+            span = median_of(sorted(_newest(self.tops, _DECAY_SLOTS)))
+            self.spans, self.span_slots = _newest((*self.spans, span), _SPANS), 0
 
     def _measure_sunk(self, floor: float, thresholds: Thresholds) -> None:
         """Update whether the rate has sunk over minutes to a level that is too low for the preset."""
@@ -445,14 +440,15 @@ def spread_of(ordered: Sequence[float]) -> float:
     return (percentile_of(ordered, 0.9) - percentile_of(ordered, 0.1)) / middle if middle else 0.0
 
 
-def _newest(values: deque[float], count: int) -> list[float]:
-    return list(islice(values, max(0, len(values) - count), None))
+def _newest(values: tuple[T, ...], count: int) -> tuple[T, ...]:
+    return values[-count:]
 
 
-def _share_of_wide(slots: Iterable[_Frames], thresholds: Thresholds) -> float:
+def _share_of_wide(slots: Sequence[_Frames], thresholds: Thresholds) -> float:
     frames, share = thresholds.variable_fps_frames, thresholds.variable_fps
-    wide = [width > frames and width > share * median for median, _, width in slots]
-    return sum(wide) / len(wide) if wide else 0.0
+    if max(map(_WIDTH, slots), default=0.0) <= frames:
+        return 0.0
+    return sum([width > frames and width > share * median for median, _, width in slots]) / len(slots)
 
 
 def _is_frozen(recent: list[float], floor: float, thresholds: Thresholds) -> bool:
