@@ -110,16 +110,6 @@ async def test_an_event_that_is_completed_while_on_air_is_told_as_that(deck: Rai
     assert banner(await one.until(90)) == ""
 
 
-async def test_an_event_whose_stream_was_removed_on_air_is_not_called_late_too(deck: Raise) -> None:
-    """It was on air at its planned start. Another event, which only tested before that, is late."""
-    show, tested = event(scheduled={"time": at(-300)}), event("two", scheduled={"time": at(60)})
-    one = deck(show, tested)
-    await one.until(30)
-    one.stage.events = [{**show, "stream": None}, {**tested, "stream": None}]
-    kinds = {(alarm.event_id, alarm.kind) for alarm in (await one.until(90)).alarms}
-    assert kinds == {("one", "ENDED_ON_AIR"), ("two", "ENDED_ON_AIR"), ("two", "LATE_START")}
-
-
 async def test_events_that_end_on_air_together_are_counted_and_named(deck: Raise) -> None:
     one = deck(event(name="Hall 1"), event("two", name="Hall 2"), event("three", name="Hall 3"))
     await one.until(10)

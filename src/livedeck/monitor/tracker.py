@@ -143,8 +143,7 @@ class EventTracker:
     """Tracker of an event and its current stream. Another stream of the event needs another tracker.
 
     `event`: the event as last read. `state`: the state as last evaluated, or None. `is_listed`: the last list held the
-    event. `had_sound`: an earlier stream of the event had sound. `sent_until`: time of the newest sample of the event's
-    earlier streams (server time), or None.
+    event. `had_sound`: an earlier stream of the event had sound.
     """
 
     def __init__(
@@ -157,9 +156,8 @@ class EventTracker:
         turn: asyncio.Semaphore,
         event_lag: float | None = None,
         had_sound: bool = False,
-        sent_until: datetime | None = None,
     ) -> None:
-        self._turn, self._had_sound, self._sent_until = turn, had_sound, sent_until
+        self._turn, self._had_sound = turn, had_sound
         self._event_lag = event_lag  # delivery delay of the event's previous stream (s)
         self.event, self.state, self.is_listed = event, state, True
         self._listed_at, self._thresholds = listed_at, thresholds  # time at which `event` was read
@@ -220,11 +218,6 @@ class EventTracker:
     @property
     def newest(self) -> Reading | None:
         return self._readings.last
-
-    @property
-    def sent_until(self) -> datetime | None:
-        """Time of the newest sample of the event's streams (server time); None if none is known."""
-        return datetime.fromtimestamp(self.newest.time, UTC) if self.newest else self._sent_until
 
     @property
     def newest_time(self) -> float | None:
@@ -597,9 +590,7 @@ class EventTracker:
         qos = self._qos(series.least_fresh(of_answer, of_samples), is_polled=interval is not None)
         quality = self._quality(of_answer, of_samples, status, qos, now)
         stops = tuple(stop.moved(status.skew) for stop in status.own.stops)
-        self._case = case = EventCase(
-            self._analysis, phase, quality, now, self._restreams, stops, self._viewing, self._sent_until
-        )
+        self._case = case = EventCase(self._analysis, phase, quality, now, self._restreams, stops, self._viewing)
         is_blind = self._is_blind(status, at)
         if is_blind:
             assessment = unknown(phase.tally)
@@ -1107,20 +1098,11 @@ class WorldTracker:
             self.ended = tuple(ended for ended in self.ended if ended.id != event.id)
             self._ended_streams.discard(StreamKey(event.id, stream_id or ""))
         if tracker is None or tracker.stream_id != stream_id:
-            state, lag, had_sound, sent_until = (
-                (tracker.state, tracker.event_lag, tracker.has_sound, tracker.sent_until)
-                if tracker
-                else (None, None, False, None)
+            state, lag, had_sound = (
+                (tracker.state, tracker.event_lag, tracker.has_sound) if tracker else (None, None, False)
             )
             tracker = EventTracker(
-                event,
-                at,
-                self._thresholds,
-                state,
-                turn=self._turn,
-                event_lag=lag,
-                had_sound=had_sound,
-                sent_until=sent_until,
+                event, at, self._thresholds, state, turn=self._turn, event_lag=lag, had_sound=had_sound
             )
             self._pass_on_rules(tracker)
         before = tracker.event

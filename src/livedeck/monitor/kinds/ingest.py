@@ -108,13 +108,10 @@ def _observe_late_start(case: EventCase, thresholds: Thresholds) -> Iterable[Obs
     """Report an event without samples around its planned start: a warning 5 min before, critical from the start on.
 
     The stage rises after some time. The report ends `start_forgotten` seconds after the start. An event that was not
-    polled yet is not reported, because its encoder may be sending. Nor is an event that has sent samples since the
-    start, and then lost its stream.
+    polled yet is not reported, because its encoder may be sending.
     """
     start = case.phase.reference_time
     if start is None or case.phase.tally not in {BroadcastState.SCHEDULED, BroadcastState.LATE}:
-        return
-    if case.sent_until is not None and case.sent_until >= start:
         return
     if case.phase.ingest.state is IngestState.UNKNOWN and case.quality.since is None:
         return

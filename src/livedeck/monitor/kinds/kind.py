@@ -128,7 +128,6 @@ class EventCase(Record):
     """Input of an EventDetector: an event at `now` (server time).
 
     `stops`: stops of this process (server time). `viewer`: rounds of the event's probe; None while no probe asks.
-    `sent_until`: time of the newest sample of the event's earlier streams (server time); None if none is known.
     """
 
     analysis: SignalAnalysis
@@ -138,7 +137,6 @@ class EventCase(Record):
     restreams: RestreamHistory = field(default_factory=RestreamHistory)
     stops: tuple[NotWatched, ...] = ()
     viewer: Viewing | None = None
-    sent_until: datetime | None = None
 
     @property
     def last_answer(self) -> datetime:
