@@ -52,6 +52,18 @@ def test_the_first_alarms_keep_their_values_while_the_last_ones_lack_lines() -> 
     assert lines[5:] == ["KEYFRAME_SEVERE  very uneven key frames in 21 %…"]
 
 
+def test_no_alarm_keeps_its_values_after_one_that_lost_them() -> None:
+    long, short = (
+        "packets are lost in 34 % of the last 10 min, most of them at once",
+        "packets are lost in 34 % of 10 min",
+    )
+    alarms = (alarm("hall", actual=long * 2), alarm("choir", "PACKET_LOSS", actual=short))
+    snapshot = Snapshot(1, NOW, ConnectionStatus(ConnectionState.OK, NOW), alarms=alarms)
+    few, many = ([plain(line) for line in pane_lines(snapshot, FRESH, 60, rows)] for rows in (6, 12))
+    assert [len(few), "…" in few[1], "…" in few[3]] == [4, True, True]
+    assert "…" not in "".join(many)
+
+
 def test_the_kind_of_a_cleared_alarm_is_under_its_subject() -> None:
     cleared = alarm("hall", "VIDEO_LOW", Severity.WARNING, state=AlarmState.RETURNED, actual="video 2.35M", expected="")
     snapshot = Snapshot(1, NOW, ConnectionStatus(ConnectionState.OK, NOW), alarms=(cleared,))

@@ -114,7 +114,7 @@ async def test_the_pane_is_renewed_after_some_seconds_only() -> None:
 
 
 async def test_a_pane_that_scrolls_paints_whole_lines() -> None:
-    async with running((80, 18)) as (deck, pilot):
+    async with running((80, 16)) as (deck, pilot):
         await act(pilot, "alarm.why")
         await explained(deck, pilot)
         screen = deck.screen

@@ -243,12 +243,13 @@ def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
 def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int, *, is_whole: bool = False) -> list[Line]:
     """Return two lines of an alarm for a narrow pane: severity, age and subject; then state, kind and values.
 
-    The state of a new alarm is omitted, and a long one is behind the kind. `is_whole`: values that do not fit go below
-    in more lines; else they are cut.
+    The state of a new alarm is omitted, and a long one is behind the kind if it fits there. `is_whole`: values that do
+    not fit go below in more lines; else they are cut.
     """
     age = compact_duration(render_time.seconds_since(alarm.since))
     state = "silenced" if alarm.silenced else "" if alarm.state is AlarmState.UNACKNOWLEDGED else alarm.state.words
-    before, behind = (state, "") if len(state) <= _INDENT - 2 else ("", f"{state}  ")
+    is_behind = _INDENT - 2 < cell_len(state) <= cells - _INDENT - cell_len(alarm.kind) - _MIN_VALUE_CELLS
+    before, behind = ("", f"{state}  ") if is_behind else (state, "")
     kind = f"{alarm.kind}  ", words_role(alarm.severity)
     words: Line = [(f"{before:>{_INDENT - 2}}  ", StyleRole.TEXT), kind, (behind, StyleRole.TEXT)]
     head: Line = [
@@ -263,8 +264,8 @@ def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int, *, is_whole: 
     return [head, clip([*words, (shorten(values, room), StyleRole.TEXT)], cells)]
 
 
-_INDENT = 17
-"""Width in cells of severity and age before the subject of an alarm."""
+_INDENT, _MIN_VALUE_CELLS = 17, 12
+"""Width in cells of severity and age before the subject of an alarm; minimum width of the values and three blanks."""
 
 
 def pane_length(snapshot: Snapshot) -> int:
@@ -275,8 +276,8 @@ def pane_length(snapshot: Snapshot) -> int:
 def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[ShadedLine]:
     """Return the alarms with all values, then the quiet alarms in two dim lines each.
 
-    Without that room, the last alarms have two lines, then a quiet one has one. If alarms do not fit, the last line has
-    their number.
+    Without that room, the alarms from the first one that does not fit have two lines, then a quiet one has one. If
+    alarms do not fit, the last line has their number.
     """
     alarms, quiet = snapshot.alarms, snapshot.quiet
     if not alarms and not quiet:
@@ -292,13 +293,12 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
     free = rows - 2 * len(alarms) - 2 * len(quiet)
     lines: list[ShadedLine] = []
     for alarm in shown:
-        whole = _pane_lines(alarm, render_time, cells, is_whole=free > 0)
-        is_cut = len(whole) - 2 > free
-        lines += _pane_lines(alarm, render_time, cells) if is_cut else whole
-        free -= 0 if is_cut else len(whole) - 2
+        more = _pane_lines(alarm, render_time, cells, is_whole=free > 0)
+        free -= len(more) - 2
+        lines += more if free >= 0 else _pane_lines(alarm, render_time, cells)
     if left := alarms[len(shown) :]:
         return [*fit_height(lines, rows - 1), _more_line(left)]
-    if free >= 0:
+    if len(lines) + 2 * len(quiet) <= rows:
         return [*lines, *(line for alarm in quiet for line in _quiet_lines(alarm, render_time, cells))]
     return [*lines, *(_quiet_line(alarm, render_time, cells) for alarm in quiet)][:rows]
 
