@@ -71,7 +71,9 @@ LIMITS: Mapping[str, Limit] = MappingProxyType(
         "detector: copies of an answer of two samples": Limit(6, "the state before, once, in its parts"),
         "detector: calls a sample, two in an answer": Limit(123, "every rule sees each sample"),
         "detector: calls a live sample, 1 in a reply": Limit(180, "one copy of the state, and two comparisons"),
-        "detector: calls a live sample, 3 in a reply": Limit(123, "the same for three, and every rule once a slot"),
+        "detector: calls a live sample, 3 in a reply": Limit(
+            123, "the same copy for three samples; every rule sees each"
+        ),
         "tracker: calls a reply with one new sample": Limit(870, "from merge to state, with the delivery"),
         "samples a pass of the loop": Limit(30, "so many hard ones hold it for some 10 ms"),
         # history: a tick of 200 samples

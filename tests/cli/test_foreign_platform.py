@@ -48,9 +48,19 @@ def unlist(*numbers: int, lists: int) -> Callable[[ForeignPlatform], None]:
         (portal("redirect"), "SENT ELSEWHERE since", {"API_BLIND"}),
         (portal("page"), "REPLY UNREADABLE since", {"API_BLIND"}),
         (unlist(0, 1, 2, 3, lists=1000), "The list is empty", {"LIST_WRONG"}),
+        (unlist(0, 1, 2, 3, lists=1), "", set()),
         (unlist(1, lists=1), "", set()),
     ],
-    ids=["lost-10", "lost-30", "latency", "redirect", "portal", "empty-list", "one-list-without-an-event"],
+    ids=[
+        "lost-10",
+        "lost-30",
+        "latency",
+        "redirect",
+        "portal",
+        "empty-list",
+        "one-empty-list",
+        "one-list-without-an-event",
+    ],
 )
 def test_no_event_is_blamed_for_the_link(
     tmp_path: Path, trouble: Callable[[ForeignPlatform], None], is_told_as: str, kinds: set[str]

@@ -18,9 +18,11 @@ from livedeck.presentation.qos import Axis, Bucket
 from livedeck.presentation.time_series import chart_axis, concat, from_history, from_memory, hold_samples, needs_history
 from livedeck.text.segments import Shade, StyleRole, plain
 from livedeck.ui.app import Deck
+from livedeck.ui.features import FEATURES
 from livedeck.ui.kit.chart import FAINT
 from livedeck.ui.qos import view
 from livedeck.ui.qos.screen import QosChart, QosScreen, QosSide
+from livedeck.ui.shell.context import ActionRegistry
 from presentation.test_events import FRESH, NOW, state
 from ui.deck_stage import deck_stage
 from ui.stage import act, known, running, show, text_of
@@ -395,6 +397,13 @@ async def test_an_event_without_samples_shows_its_checks_and_facts_in_place_of_c
         assert f"{chosen.name}: {words[0]}" in shown
         for word in words:
             assert word in shown
+
+
+def test_a_window_without_samples_of_an_event_that_has_some_says_when_the_newest_was() -> None:
+    shown = state()
+    newest = datetime.fromtimestamp(shown.qos.readings.time[-1], NOW.tzinfo)
+    lines = view.empty_lines(shown, FRESH, ActionRegistry(FEATURES), 80, 20)
+    assert f"no samples in this window, the newest at {newest:%d %b %H:%M:%S}Z" in plain(lines[0])
 
 
 async def test_a_theme_without_colours_has_no_grid_from_the_moment_it_is_chosen() -> None:

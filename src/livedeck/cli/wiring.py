@@ -87,7 +87,10 @@ def make_paced_api(settings: Settings, clock: FollowedClock | None) -> Api:
 
 
 async def follow_clock(settings: Settings, stack: AsyncExitStack) -> FollowedClock | None:
-    """Return the clock of the rehearsal if `follow_clock` is set; the stack stops it. Raises SettingsError."""
+    """Return the rehearsal's clock; None if `follow_clock` or the address is not set. The stack stops it.
+
+    Raises SettingsError.
+    """
     if not settings.follow_clock or not settings.base_url:  # `make_api` says how to set the address
         return None
     from livedeck.cli.followed_clock import check_address, following

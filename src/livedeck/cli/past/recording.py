@@ -72,7 +72,7 @@ def record_command(
         code = await asyncio.to_thread(_finish, part, output, ids, replace=force)
         if clock and clock.fault:
             echo(f"livedeck past record: {clock.fault}; the recording ends before that", err=True)
-            return FAULT
+            return code or FAULT
         return code
 
     if output.exists() and not force:

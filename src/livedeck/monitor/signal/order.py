@@ -41,7 +41,7 @@ _NEXT = Step()
 def copier(kind: type[T]) -> Callable[[T], T]:
     """Return a function that copies a dataclass object in a third of the time of `dataclasses.replace`.
 
-    The copy is shallow, so the object's values must be of types that never change.
+    The copy is shallow: the caller copies the values that can change.
     """
     make: Callable[..., T] = kind
     values: Callable[[T], tuple[Any, ...]] = attrgetter(*(each.name for each in fields(cast("Any", kind))))

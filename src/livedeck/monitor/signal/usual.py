@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from livedeck.monitor.model.thresholds import Expectation, Thresholds
-from livedeck.monitor.signal.order import T, copier
+from livedeck.monitor.signal.order import copier
 
 _TOP_SLOTS = 120
 """Number of newest slots whose highest rate is remembered: 20 min."""
@@ -40,8 +40,8 @@ _PART_SLOTS, _SINKING_PARTS = 4, 13
 """Number of slots in a part; number of newest parts that show a sinking rate."""
 
 _LOWER, _STEP = 0.97, 0.45
-"""Shares of an earlier part's rate. A part below the first share is lower; if it is below the second share of the part
-just before, it is a sudden step."""
+"""Shares of an earlier part's rate. A part below the first share is lower. A part at or below the second share of the
+part just before is a sudden step."""
 
 _SINKING = 5 / 6
 """Share of all pairs of parts whose later part must be lower. A single step reaches about half of them, a decay all."""
@@ -287,8 +287,8 @@ class UsualMemory:
         self.usual = self.usual._replace(noise=noise)
 
     def _forget(self, kept: int) -> None:
-        self.video_slots, self.audio_slots = _newest(self.video_slots, kept), _newest(self.audio_slots, kept)
-        self.frame_slots, self.all_frame_slots = _newest(self.frame_slots, kept), _newest(self.all_frame_slots, kept)
+        self.video_slots, self.audio_slots = self.video_slots[-kept:], self.audio_slots[-kept:]
+        self.frame_slots, self.all_frame_slots = self.frame_slots[-kept:], self.all_frame_slots[-kept:]
 
     def _measure_video(self, thresholds: Thresholds) -> None:
         if len(self.video_slots) >= thresholds.usual_least:
@@ -335,7 +335,7 @@ class UsualMemory:
         if not is_expected or self.is_floor_waived or self.usual.is_variable_fps or len(self.tops) < _YOUNG_SLOTS - 3:
             self._judge_floor(floor, is_below=False)
             return
-        recent = sorted(_newest(self.tops, _FROZEN_SLOTS))
+        recent = sorted(self.tops[-_FROZEN_SLOTS:])
         is_low = self._is_stuck(time, floor, thresholds) or _is_frozen(recent, floor, thresholds)
         is_below = (is_low and not self._is_rising()) or (
             self.usual.is_below_floor
@@ -350,7 +350,7 @@ class UsualMemory:
 
     def _floor_span(self, thresholds: Thresholds) -> list[float]:
         is_short = self.learnt < thresholds.usual_sure or self.usual.is_constant
-        return sorted(_newest(self.tops, _FLOOR_SLOTS if is_short else _TOP_SLOTS))
+        return sorted(self.tops[-(_FLOOR_SLOTS if is_short else _TOP_SLOTS) :])
 
     def _is_stuck(self, time: float, floor: float, thresholds: Thresholds) -> bool:
         """Return whether the rate stays below the floor and is flatter than that of any still picture."""
@@ -364,7 +364,7 @@ class UsualMemory:
     def _is_rising(self) -> bool:
         if len(self.tops) < 2 * _RISING_SLOTS:
             return False
-        newest, before = _newest(self.tops, _RISING_SLOTS), _newest(self.tops, _FROZEN_SLOTS)[:-_RISING_SLOTS]
+        newest, before = self.tops[-_RISING_SLOTS:], self.tops[-_FROZEN_SLOTS:][:-_RISING_SLOTS]
         return median_of(sorted(newest)) > _RISING * median_of(sorted(before))
 
     def _measure_decay(self, thresholds: Thresholds) -> None:
@@ -373,7 +373,7 @@ class UsualMemory:
             self.usual = usual._replace(is_decaying=False)
         if not usual.is_constant or len(self.video_slots) < thresholds.usual_sure:
             return
-        now = median_of(sorted(_newest(self.video_slots, _DECAY_SLOTS)))
+        now = median_of(sorted(self.video_slots[-_DECAY_SLOTS:]))
         if now > usual.anchor:
             usual = usual._replace(anchor=now)
         limit = decay_limit(usual, thresholds) + (thresholds.decay_clear if usual.is_decaying else 0.0)
@@ -381,16 +381,16 @@ class UsualMemory:
         self.usual = usual if is_decaying is usual.is_decaying else usual._replace(is_decaying=is_decaying)
 
     def _add_top(self, top: float) -> None:
-        self.tops = _newest((*self.tops, top), _TOP_SLOTS)
+        self.tops = (*self.tops, top)[-_TOP_SLOTS:]
         self.span_slots += 1
         if self.span_slots >= _DECAY_SLOTS:
-            span = median_of(sorted(_newest(self.tops, _DECAY_SLOTS)))
-            self.spans, self.span_slots = _newest((*self.spans, span), _SPANS), 0
+            span = median_of(sorted(self.tops[-_DECAY_SLOTS:]))
+            self.spans, self.span_slots = (*self.spans, span)[-_SPANS:], 0
 
     def _measure_sunk(self, floor: float, thresholds: Thresholds) -> None:
         """Update whether the rate has sunk over minutes to a level that is too low for the preset."""
         is_expected = Expectation.FLOOR in thresholds.content.expectations and not self.usual.is_variable_fps
-        high = max(_newest(self.tops, _MINUTE_SLOTS), default=0.0)
+        high = max(self.tops[-_MINUTE_SLOTS:], default=0.0)
         sunk_from = self.sunk_from
         if not self.spans or not is_expected or high >= floor * (thresholds.floor_clear if sunk_from else 1.0):
             sunk_from = 0.0
@@ -408,7 +408,7 @@ class UsualMemory:
     def _is_sinking(self) -> bool:
         """Return whether the rate sinks through the newest parts: on the whole, and without a sudden step."""
         slots = _PART_SLOTS * _SINKING_PARTS
-        tops = _newest(self.tops, slots)
+        tops = self.tops[-slots:]
         if len(tops) < slots:
             return False
         parts = [median_of(sorted(tops[start : start + _PART_SLOTS])) for start in range(0, slots, _PART_SLOTS)]
@@ -438,10 +438,6 @@ def spread_of(ordered: Sequence[float]) -> float:
     """Return the distance between the 10th and the 90th percentile as a share of the median; 0 if the median is 0."""
     middle = median_of(ordered)
     return (percentile_of(ordered, 0.9) - percentile_of(ordered, 0.1)) / middle if middle else 0.0
-
-
-def _newest(values: tuple[T, ...], count: int) -> tuple[T, ...]:
-    return values[-count:]
 
 
 def _share_of_wide(slots: Sequence[_Frames], thresholds: Thresholds) -> float:

@@ -297,6 +297,8 @@ def _no_samples_text(state: EventState) -> str:
     """Return the reason why the event has no chart."""
     if state.qos.error:
         return safe(state.qos.error)
+    if newest := state.qos.readings.last:
+        return f"no samples in this window, the newest at {datetime.fromtimestamp(newest.time, UTC):%d %b %H:%M:%S}Z"
     return "no samples known" if state.phase.tally is BroadcastState.COMPLETED else "no samples yet"
 
 

@@ -1,4 +1,4 @@
-"""Lines about the preflight of an event: for a pane, three lines, and check by check. Pure."""
+"""Preflight of an event as lines: for a pane, in three lines, or check by check. Pure."""
 
 from __future__ import annotations
 

@@ -255,7 +255,7 @@ FEATURE = Feature(
     screens={mode: _screen(mode) for mode in MODES},
     actions=(*VIDEOS, *POSTERS, *SUBTITLES, *ANNOTATIONS, *MATERIALS, *ORDER),
     help=(
-        HelpGroup("part", "Videos", 110),
+        HelpGroup("part", "Parts of a video", 110),
         HelpGroup("video", "Videos", 120),
         HelpGroup("poster", "Posters", 130),
         HelpGroup("subtitle", "Subtitles", 140),
