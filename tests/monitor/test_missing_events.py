@@ -110,6 +110,15 @@ async def test_an_event_that_is_completed_while_on_air_is_told_as_that(deck: Rai
     assert banner(await one.until(90)) == ""
 
 
+async def test_an_event_whose_stream_was_removed_on_air_is_late_once_its_end_has_cleared(deck: Raise) -> None:
+    """monitoring.md, "Suppression": one cause is one alarm, and the cause that is left is told."""
+    one = deck(event(scheduled={"time": at(-300)}))
+    await one.until(30)
+    one.stage.events = [event(scheduled={"time": at(-300)}, stream=None)]
+    assert [alarm.kind for alarm in (await one.until(90)).alarms] == ["ENDED_ON_AIR"]
+    assert [alarm.kind for alarm in (await one.until(720)).alarms if alarm.is_ongoing] == ["LATE_START"]
+
+
 async def test_events_that_end_on_air_together_are_counted_and_named(deck: Raise) -> None:
     one = deck(event(name="Hall 1"), event("two", name="Hall 2"), event("three", name="Hall 3"))
     await one.until(10)

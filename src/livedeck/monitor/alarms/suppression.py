@@ -9,7 +9,7 @@ from typing import NamedTuple
 from livedeck.monitor.alarms.faults import SAME_OCCURRENCE
 from livedeck.monitor.alarms.lifecycle import Cover
 from livedeck.monitor.kinds import ALARM_KINDS
-from livedeck.monitor.kinds.ingest import QOS_STALE
+from livedeck.monitor.kinds.ingest import ENDED_ON_AIR, QOS_STALE
 from livedeck.monitor.kinds.kind import API_BLIND, DROPOUTS, NO_INGEST, RECONNECTING
 from livedeck.monitor.model.alarm import DECK, Alarm, AlarmKey, AlarmState, Severity
 from livedeck.monitor.model.thresholds import AlarmLimits
@@ -37,7 +37,7 @@ def hidden_by(
     An incident hides alarms that began with it or later. Older alarms have another cause, so neither the incident nor
     its members hide them. API_BLIND does not hide an alarm that was on the board before the platform stopped replying.
     An info hides nothing. A parent of the same event does not hide an alarm whose stage has risen, such as that of an
-    encoder away for half of its window. A hidden alarm stays hidden for some seconds after its parent cleared, because
+    encoder away for half of its window; ENDED_ON_AIR hides a late start at any stage. A hidden alarm stays hidden for some seconds after its parent cleared, because
     the signs of one fault do not end together.
 
     A parent that is shelved or out of service may still hide its symptoms (`_keeps_hidden`).
@@ -107,7 +107,7 @@ def _hides(parent: str, case: _Case) -> bool:
         return alarm.event_id in other.affects and alarm.since >= other.since - SAME_OCCURRENCE
     if parent in _OF_DECK:
         return not _was_open(case, other)
-    return not alarm.stage and not _is_of_incident(other, case)
+    return (parent == ENDED_ON_AIR or not alarm.stage) and not _is_of_incident(other, case)
 
 
 def _was_open(case: _Case, blind: Alarm) -> bool:

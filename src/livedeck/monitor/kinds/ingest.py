@@ -205,7 +205,7 @@ INGEST_KINDS = (
         severity=Severity.WARNING,
         component=Component.NONE,
         detector=EventDetector(observe=_observe_late_start),
-        hidden_by=(),
+        hidden_by=(ENDED_ON_AIR,),
         shared=False,
         explained_by=(),
         diagnosis=Diagnosis(
