@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import nan
@@ -25,7 +26,7 @@ from livedeck.ui.qos.screen import QosChart, QosScreen, QosSide
 from livedeck.ui.shell.context import ActionRegistry
 from presentation.test_events import FRESH, NOW, state
 from ui.deck_stage import deck_stage
-from ui.stage import act, known, running, show, text_of
+from ui.stage import act, known, letters_of, running, show, text_of
 
 AXIS = Axis(100.0, 110.0, 5)
 
@@ -397,6 +398,26 @@ async def test_an_event_without_samples_shows_its_checks_and_facts_in_place_of_c
         assert f"{chosen.name}: {words[0]}" in shown
         for word in words:
             assert word in shown
+
+
+async def test_keys_act_on_the_selected_fault_alone_and_on_all_alarms_without_one() -> None:
+    """interface.md, "Charts"."""
+    async with running((120, 40)) as (deck, pilot):
+        counts = Counter(alarm.event_id for alarm in known(deck).alarms if alarm.needs_ack)
+        event_id, count = counts.most_common(1)[0]
+        assert count > 1
+        deck.select_event(event_id)
+        await pilot.press("3")
+        await act(pilot, "qos.next_fault", "qos.next_fault")
+        screen = deck.screen
+        assert isinstance(screen, QosScreen)
+        (target,) = screen.target_alarms(known(deck))
+        assert f"ack {target.kind}  " in letters_of(deck).splitlines()[-1]
+        await act(pilot, "alarm.note")
+        assert f"{target.subject} {target.kind}: note" in letters_of(deck)
+        await pilot.press("escape")
+        await act(pilot, "qos.now")
+        assert len(screen.target_alarms(known(deck))) == count
 
 
 def test_a_window_without_samples_of_an_event_that_has_some_says_when_the_newest_was() -> None:

@@ -37,8 +37,8 @@ def hidden_by(
     An incident hides alarms that began with it or later. Older alarms have another cause, so neither the incident nor
     its members hide them. API_BLIND does not hide an alarm that was on the board before the platform stopped replying.
     An info hides nothing. A parent of the same event does not hide an alarm whose stage has risen, such as that of an
-    encoder away for half of its window; ENDED_ON_AIR hides a late start at any stage. A hidden alarm stays hidden for some seconds after its parent cleared, because
-    the signs of one fault do not end together.
+    encoder away for half of its window; ENDED_ON_AIR hides a late start at any stage. A hidden alarm stays hidden for
+    some seconds after its parent cleared, because the signs of one fault do not end together.
 
     A parent that is shelved or out of service may still hide its symptoms (`_keeps_hidden`).
 

@@ -294,7 +294,7 @@ QOS = (
         later,
         HERE,
     ),
-    Action("qos.now", ("0",), "now", "Return to the newest sample, without a cursor", now, HERE, rank=28),
+    Action("qos.now", ("0",), "now", "Return to the newest sample; deselect the fault", now, HERE, rank=28),
     Action("qos.fit", ("h",), "fit", "Switch between scales from zero and scales that fit the values", fit, HERE),
     Action(
         "qos.next_fault",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from textual import events as textual_events
 from textual.containers import Horizontal
@@ -37,7 +37,7 @@ from livedeck.ui.qos import side, view
 from livedeck.ui.qos.past import Subject, current_stream, load_streams, open_stream, with_current
 from livedeck.ui.qos.series import HistoryQuery
 from livedeck.ui.shell.keymap import with_keys
-from livedeck.ui.shell.screen import BaseScreen, no_event_line, waiting_text
+from livedeck.ui.shell.screen import AlarmFilter, BaseScreen, is_active, no_event_line, waiting_text
 
 SIDE_FROM = 160
 """Minimum width in cells of a screen with panes beside the chart."""
@@ -222,6 +222,27 @@ class QosScreen(BaseScreen):
         ongoing = {episode.kind for episode in self._faults(subject) if episode.until is None} if subject else set()
         return subject is None or alarm.event_id != subject.state.id or alarm.kind not in ongoing
 
+    def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
+        """Return the alarms that a key acts on: only that of the fault that a person has selected in the list.
+
+        Without a selected fault: all of the event, that of the marked fault first.
+        """
+        found, subject = super().target_alarms(snapshot, wants), self.subject()
+        faults = self._faults(subject) if subject and subject.stream is None else []
+        if subject is None or not faults:
+            return found
+        index = view.index_of(faults, self._selected_episode(subject.state))
+        fault, skew = faults[index or 0], timedelta(seconds=snapshot.link.skew)
+
+        def is_of_fault(alarm: Alarm) -> bool:
+            is_later = fault.until is not None and alarm.since + skew > fault.until
+            is_alike = (alarm.event_id, alarm.kind, alarm.target) == (subject.state.id, fault.kind, fault.target)
+            return is_alike and not is_later
+
+        if index is not None:
+            return tuple(filter(is_of_fault, found))
+        return tuple(sorted(found, key=lambda alarm: not is_of_fault(alarm)))
+
     def _faults(self, subject: Subject) -> list[Episode]:
         """Return the faults of the subject, in the order of the list.
 
@@ -252,7 +273,7 @@ class QosScreen(BaseScreen):
     def paint(self, snapshot: Snapshot, render_time: RenderTime) -> None:
         subject, chart, side_pane = self.subject(), self.query_one(QosChart), self.query_one(QosSide)
         if self._opened and subject is not self._opened:
-            self._opened = self._until = self._cursor = None
+            self._opened = self._until = self._cursor = self._episode = None
         selected = self.ctx.selected_event()
         self.ctx.watch_event(selected.id if selected else None)
         lacks_fields = selected and selected.id in render_time.preflights and missing_fields(selected.event)
@@ -554,12 +575,12 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def show_now(self) -> None:
-        """Make the window live: close any past stream, remove the cursor, and show the newest sample."""
+        """Make the window live: close any past stream, remove cursor and selection, and show the newest sample."""
         self._close_stream()
         self.refresh_all()
 
     def _close_stream(self) -> None:
-        self._opened = self._until = self._cursor = None
+        self._opened = self._until = self._cursor = self._episode = None
         before, self._selected_before = self._selected_before, None
         if before is not None and self.ctx.selected_event() is None:
             self.ctx.select_event(before)

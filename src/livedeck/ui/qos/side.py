@@ -64,7 +64,7 @@ def _framed(name: str, right: str, lines: Iterable[ShadedLine], width: int) -> l
 
 
 def _episodes(shown: view.Shown, width: int) -> list[ShadedLine]:
-    faults = view.fault_lines(shown.episodes, shown.episode, shown.render_time, MAX_EPISODES, cells=width)
+    faults = view.fault_lines(shown, MAX_EPISODES, cells=width)
     judged = ("✓ no faults known", StyleRole.OK) if shown.state.is_measured else (MEASURING, StyleRole.DIM)
     calm = (doubt_text(shown.state, shown.render_time), StyleRole.STALE) if shown.is_doubtful else judged
     listed: list[ShadedLine] = [*(clip(line, width) for line in faults)] or [[calm]]

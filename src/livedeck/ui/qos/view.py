@@ -89,18 +89,16 @@ def flags(axis: Axis, episodes: Sequence[Episode], marks: Iterable[datetime]) ->
     return {column: sign for column, sign in signs.items() if 0 <= column < axis.columns}
 
 
-def fault_lines(
-    episodes: Sequence[Episode], selected: Episode | None, render_time: RenderTime, rows: int, *, cells: int
-) -> list[Line]:
+def fault_lines(shown: Shown, rows: int, *, cells: int) -> list[Line]:
     """Return the faults that fit into `rows` lines. The selected fault is always included and marked.
 
-    Lines of at least `ACTUAL_CELLS` cells also show the actual value. `episodes`: all faults, in order.
+    Lines of at least `ACTUAL_CELLS` cells also show the actual value.
     """
-    marked = index_of(episodes, selected) or 0
+    marked = index_of(shown.episodes, shown.episode) or 0
     first = max(0, marked - rows + 1)
     return [
-        _episode(episode, render_time, marked=index == marked, cells=cells)
-        for index, episode in enumerate(episodes[first : first + rows], first)
+        _episode(episode, shown, marked=index == marked, cells=cells)
+        for index, episode in enumerate(shown.episodes[first : first + rows], first)
     ]
 
 
@@ -109,14 +107,14 @@ def episode_lines(shown: Shown, width: int, rows: int) -> list[Line]:
 
     A narrow screen has only the selected fault, with cause, effect and advice under it.
     """
-    state, render_time, episodes, selected = shown.state, shown.render_time, shown.episodes, shown.episode
+    state, episodes = shown.state, shown.episodes
     if not episodes or rows < 1:
         return []
-    episode = episodes[index_of(episodes, selected) or 0]
+    episode = episodes[index_of(episodes, shown.episode) or 0]
     if width < LIST_CELLS + 30:
-        return [_episode(episode, render_time, marked=True, cells=width), *_notes(episode, state, width)][:rows]
+        return [_episode(episode, shown, marked=True, cells=width), *_notes(episode, state, width)][:rows]
     list_cells = min(max(LIST_CELLS, width - NOTES_CELLS), MAX_LIST_CELLS)
-    lines = fault_lines(episodes, selected, render_time, rows, cells=list_cells)
+    lines = fault_lines(shown, rows, cells=list_cells)
     notes = _notes(episode, state, width - list_cells)
     lines += [[] for _ in range(min(rows, len(notes)) - len(lines))]
     return [
@@ -125,11 +123,11 @@ def episode_lines(shown: Shown, width: int, rows: int) -> list[Line]:
     ]
 
 
-def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, cells: int) -> Line:
+def _episode(episode: Episode, shown: Shown, *, marked: bool, cells: int) -> Line:
     glyph, _, role = SEVERITY_BADGES[episode.severity]
     mark = StyleRole.CRITICAL_MARK if episode.severity is Severity.CRITICAL else role
     ongoing = episode.until is None
-    length = compact_duration(((episode.until or render_time.server) - episode.since).total_seconds())
+    length = compact_duration(((episode.until or shown.render_time.server) - episode.since).total_seconds())
     duration = f"{length}{' so far' if ongoing else ''}"
     head: Line = [
         ("▌" if marked else " ", StyleRole.INFO),
@@ -138,6 +136,9 @@ def _episode(episode: Episode, render_time: RenderTime, *, marked: bool, cells: 
         (f"{glyph} ", mark if ongoing else StyleRole.DIM),
         (f"{episode.kind:<17}", words_role(episode.severity) if ongoing else StyleRole.DIM),
     ]
+    names = {restream.id: restream.name for restream in shown.state.event.restreams or ()}
+    if name := names.get(episode.target):
+        head.append((f" {safe(name, 24)}", StyleRole.TEXT))
     actual = shorten(evidence_text(episode), cells - line_width(head) - 2) if cells >= ACTUAL_CELLS else ""
     return [*head, (f" {actual}" if actual else "", StyleRole.TEXT)]
 
