@@ -87,6 +87,19 @@ async def test_no_face_has_calm_words_before_anything_was_measured(ingest: Inges
         assert not says(drawn, "nothing is wrong"), size
 
 
+async def test_nothing_is_clear_while_a_fault_waits_for_its_announcement() -> None:
+    """monitoring.md, "Announcements": the row shows the fault, and its alarm comes some seconds later."""
+    async with running(SIZES[1]) as (deck, pilot):
+        hidden = (*known(deck).alarms, *known(deck).quiet)
+        await show(deck, pilot, alarms=(), quiet=())
+        for screen in ("screen.events", "screen.alarms"):
+            await act(pilot, screen)
+            assert not re.search(r"\bclear\b|no open alarms", _words(deck), re.IGNORECASE), screen
+            assert "measuring" in _words(deck), screen
+        await show(deck, pilot, quiet=hidden)
+        assert "clear" in _words(deck)
+
+
 async def test_the_short_pane_says_since_when_an_event_is_not_known_and_what_was_wrong() -> None:
     async with running((80, 24)) as (deck, pilot):
         blind = _blind(known(deck))

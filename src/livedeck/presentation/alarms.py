@@ -285,9 +285,7 @@ def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: in
             lost = snapshot.link.state.is_answering and missing_text(snapshot)
             cause = render_time.blame if render_time.stale else snapshot.link.blame
             return [[(lost or not_known_text(snapshot.link.as_of, cause), StyleRole.STALE)]]
-        return [
-            [("No open alarms" if all(state.is_measured for state in snapshot.events) else NOT_MEASURED, StyleRole.DIM)]
-        ]
+        return [[("No open alarms" if snapshot.is_judged else NOT_MEASURED, StyleRole.DIM)]]
     room = rows if 2 * len(alarms) <= rows else rows - 1
     shown = alarms[: room // 2]
     free = rows - 2 * len(alarms) - 2 * len(quiet)

@@ -36,18 +36,21 @@ def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
 
 
 def calm_word(snapshot: Snapshot, render_time: RenderTime) -> str:
-    """Return the word for no alarms: `clear`, or `measuring` while an event on air has not been judged yet.
+    """Return the word for no alarms: `clear`, or `measuring` while an event or a fault has not been judged yet.
 
     Empty with warnings or critical alarms, and while the data prove neither word.
     """
     has_alarms = any(alarm.severity is not Severity.INFO for alarm in snapshot.alarms)
     if has_alarms or not is_seen(snapshot, render_time):
         return ""
-    return "clear" if all(state.is_measured for state in snapshot.events) else MEASURING
+    return "clear" if snapshot.is_judged else MEASURING
 
 
 MEASURING = "measuring"
-"""Word for no alarms while the samples of an event on air were not polled, are warming up, or are late or gone."""
+"""Word for no alarms while the samples of an event on air were not polled, are warming up, or are late or gone.
+
+Also while a fault waits for its announcement.
+"""
 
 
 def not_known_text(as_of: datetime | None, cause: Blame, before: str = "") -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import field
 
 from livedeck.client import Event, Room, Shortfall
-from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey
+from livedeck.monitor.model.alarm import Alarm, AlarmChange, AlarmKey, Severity
 from livedeck.monitor.model.alarm_action import AlarmAction
 from livedeck.monitor.model.attachment import Attachment
 from livedeck.monitor.model.limits import RuleChange
@@ -77,6 +77,23 @@ class Snapshot(Record):
     def is_whole(self) -> bool:
         """True if every row of the last event list came and could be read, and every known event was among them."""
         return self.shortfall is None and self.list_doubt is None and not self.unreadable
+
+    @property
+    def is_judged(self) -> bool:
+        """True if every event on air was judged, and each of its faults above an info is an alarm by now.
+
+        A fault that an incident may explain becomes an alarm some seconds later (monitoring.md, "Announcements").
+        """
+        keys = {alarm.key for alarm in (*self.alarms, *self.quiet)}
+        return all(
+            state.is_measured
+            and all(
+                AlarmKey(state.id, finding.kind, finding.target) in keys
+                for finding in state.assessment.findings
+                if finding.severity is not Severity.INFO
+            )
+            for state in self.events
+        )
 
     @property
     def true_changes(self) -> tuple[AlarmChange, ...]:

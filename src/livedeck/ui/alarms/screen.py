@@ -294,11 +294,7 @@ class AlarmsScreen(BaseScreen):
             if snapshot.link.as_of is None:
                 return waiting_text(snapshot)
             if is_seen(snapshot, render_time):
-                return (
-                    clear_text(snapshot, render_time)
-                    if all(state.is_measured for state in snapshot.events)
-                    else NOT_MEASURED
-                )
+                return clear_text(snapshot, render_time) if snapshot.is_judged else NOT_MEASURED
             return NOT_SEEN if snapshot.is_whole else f"{NOT_SEEN}; {missing_text(snapshot)}"
         if self._tab == SILENCES:
             return f"No silence runs or is planned. {key_of('alarm.silence', self.ctx.actions)} adds one."

@@ -32,7 +32,7 @@ class ChangesDialog(ReadingDialog):
         if render_time.stale and snapshot.link.as_of:
             until = render_time.to_server(snapshot.link.as_of)
             doubt = [[(f"▒ nothing is known after {until:%H:%M:%S}Z", StyleRole.STALE)]]
-        elif not all(state.is_measured for state in snapshot.events):
+        elif not snapshot.is_judged:
             doubt = [[("measuring: not every event is judged yet", StyleRole.DIM)]]
         doubt += unwatched_lines(snapshot, render_time, self._minutes * 60.0)
         head: Line = [(f"In the last {self._minutes} min", StyleRole.STRONG)]
