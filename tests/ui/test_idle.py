@@ -17,7 +17,7 @@ from breadth import slow
 from livedeck.cli.screenshots import EVENING, FixedClock, still_deck
 from livedeck.monitor import AlarmState
 from livedeck.ui.app import Deck
-from ui.stage import REGISTRY, known
+from ui.stage import REGISTRY, known, letters_of
 
 MODES = sorted(REGISTRY.screens)
 ALIKE = {"annotations", "cues", "materials", "posters"}
@@ -181,3 +181,22 @@ async def test_under_an_open_dialog_what_changed_is_sent_and_nothing_else() -> N
         changed = drawn("".join(seconds))
         assert changed
         assert {place: whole[place] for place in changed} == changed
+
+
+async def test_the_clock_goes_on_under_a_dialog_over_a_form() -> None:
+    """A frozen header would look current."""
+    async with idle("events") as (deck, pilot, clock):
+
+        async def pass_second() -> str:
+            clock.at += timedelta(seconds=1)
+            clock.passed += 1.0
+            deck.snapshot_signal.publish(None)
+            for _ in range(4):
+                await pilot.pause()
+            return letters_of(deck)
+
+        for keys in (("n",), ("x",), ("escape",)):
+            await pilot.press(*keys)
+            await pass_second()
+        assert "Leave the form?" in await pass_second()
+        assert f"{clock.at + timedelta(seconds=1):%H:%M:%S}Z" in await pass_second()

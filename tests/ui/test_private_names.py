@@ -64,6 +64,7 @@ def test_a_screen_behind_another_one_hands_on_what_changed_by_one_method() -> No
         "it no longer repaints what it has handed on: layers.py can go"
     )
     assert [*signature(Widget._exchange_repaint_regions).parameters] == ["self"]
+    assert [*signature(Widget._set_dirty).parameters] == ["self", "regions"]
     assert [*signature(Screen._on_timer_update).parameters] == ["self"], "a frame is painted by another method"
     assert [*signature(_compositor.Compositor.update_widgets).parameters] == ["self", "widgets"]
     assert "self._dirty_widgets.clear()\n                self._dirty_widgets.add(self)" in getsource(
