@@ -18,7 +18,7 @@ from livedeck.monitor.model.unit import BitrateUnit
 
 
 class Feed(Protocol):
-    """Source of snapshots for a screen, which takes focus and commands in return. `Monitor` is the feed that polls.
+    """Source of snapshots for a screen. It takes the screen's focus and commands. `Monitor` is the feed that polls.
 
     Commands are awaited, because they may cross a network. They raise AlarmRefused, with a sentence for the user, if
     the feed cannot carry them out. `shown`: alarm as the user saw it, so that the feed can

@@ -620,7 +620,7 @@ class Monitor:
             await self._expect_events(history)
 
     async def _expect_events(self, shared: History | HistoryReader) -> None:
-        """Note the events that were on air, by the history, just before this monitor started: a list must hold them."""
+        """Expect the events in the list that were on air just before this monitor started, according to the history."""
         if not shared.fault:
             self._world.expect(await shared.on_air_since(self._clock.now() - _EXPECTED_FOR))
 
@@ -680,8 +680,8 @@ class Monitor:
     async def _ingest(self, result: PollResult) -> None:
         """Take a result. End the round early if it brings a new fault, or a list that a screen waits for.
 
-        Drops a result that arrives with the end of a stop of this process, because its call is made again. Keeps a list
-        polled on demand.
+        Drops a result that arrives with the end of a stop of this process, because its call is made again. A list
+        polled on demand is never dropped.
         """
         if self._take_pulse(self._beat_due) and not isinstance(result.key, ResourceKey):
             return

@@ -247,7 +247,7 @@ class EventTracker:
         return is_on_air and newest is not None and at - newest <= self._thresholds.ended_samples + (self.lag or 0)
 
     def take_viewer(self, state: ViewerState | None, status: ConnectionStatus) -> None:
-        """Take the newest state of the event's probe; None while no probe asks."""
+        """Take the newest state of the event's probe; None without a probe."""
         self._viewer = state
         self._viewing = update_viewing(self._viewing, state, self.event, status.skew, self._thresholds)
 
@@ -1137,7 +1137,7 @@ class WorldTracker:
             self._drop(event_id, at, was_sending=standing is Standing.SENDING)
 
     def drop(self, event_id: str, at: ClockReading) -> None:
-        """Drop an event whose end is in the recording that is judged again."""
+        """Drop an event, because the recording that is judged again says that it ended."""
         self._doubts.take_part({event_id})
         tracker = self._trackers.get(event_id)
         self._drop(event_id, at, was_sending=tracker is not None and _is_sending(tracker.state))

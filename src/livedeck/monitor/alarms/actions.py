@@ -65,7 +65,8 @@ class AlarmActions(Record):
     def next_moment(self, now: datetime) -> datetime:
         """Return the time to store for a new action: `now`, or just after the newest action if that is later.
 
-        Returns `now` if the newest action is over `SAME_OCCURRENCE` in the future, because a clock was then set back.
+        If the newest action is over `SAME_OCCURRENCE` in the future, returns `now`: that action comes from a wrong
+        clock.
         """
         later = self.newest + timedelta(microseconds=1)
         return later if now < later <= now + SAME_OCCURRENCE else now
@@ -235,7 +236,7 @@ def _acknowledged(alarm: Alarm, acknowledgement: AlarmAction) -> Alarm:
     """Return the alarm with this acknowledgement applied.
 
     Returns the same alarm if this or a later acknowledgement was applied before. A fault that got worse needs a new
-    one.
+    acknowledgement.
     """
     last = alarm.acknowledged_at
     if last and (

@@ -107,9 +107,9 @@ def announced(alarms: Mapping[AlarmKey, Alarm], held: Mapping[AlarmKey, Held]) -
 
 
 def has_waited(held: Mapping[AlarmKey, Held], now: datetime, limits: AlarmLimits) -> bool:
-    """Return whether an onset has waited for `shared_hold_most` seconds.
+    """Return whether any onset has waited for `shared_hold_most` seconds.
 
-    Events whose samples are late or gone then count as failed.
+    From then on, events whose samples are late or gone count as failed.
     """
     most = timedelta(seconds=limits.shared_hold_most)
     return any(now - onset.onset.at >= most for onset in held.values())

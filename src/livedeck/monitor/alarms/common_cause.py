@@ -30,7 +30,7 @@ def diagnose_incident(
     others = [event for event in on_air if event.id not in incident.affects]
     if name := _common_restream(incident, case):
         cause = f"Each failed restream is named {name}: the fault is at that platform, or on the line to it."
-        advice = f"Call the support of {name}. Its page shows whether the stream arrives; the events here go on."
+        advice = f"Check on {name} whether the stream arrives; if not, call its support. The events here go on."
     elif not others:
         cause = "Every event on air failed: the fault is at the platform, or on a line that all encoders use."
         advice = "Check the platform's status page; call its support before you change encoders."
@@ -64,7 +64,7 @@ def _common(members: set[str], others: set[str]) -> str:
 
 
 def _common_host(members: Collection[EventState], others: Collection[EventState]) -> str:
-    """Return the ingest host of all members; empty if they differ, another event has it or has an unknown host."""
+    """Return the ingest host of all members; empty if it differs, or if another event has it or an unknown host."""
     hosts = {_host(event) for event in others}
     return "" if "" in hosts else _common({_host(event) for event in members}, hosts)
 

@@ -464,12 +464,12 @@ class AlarmEngine:
         return incidents
 
     def _may_coincide(self, shared: Iterable[Alarm]) -> bool:
-        """Return whether enough events have alarms for an incident. This saves the slow comparison of inputs."""
+        """Return whether enough events have alarms for an incident. This check saves the slow comparison of inputs."""
         has_incident = not self.alarms.keys().isdisjoint(_INCIDENTS)
         return has_incident or len({alarm.event_id for alarm in shared}) >= self._limits.shared_events
 
     def _bounded(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """Return the alarms without obsolete ones; beyond `listed_most`, the least urgent RETURNED ones are CLEARED."""
+        """Return the alarms without obsolete ones. Above `listed_most`, clear the least urgent RETURNED alarms."""
         kept = {key: alarm for key, alarm in alarms.items() if not self._is_obsolete(alarm, state)}
         excess = len(kept) - self._limits.listed_most
         if excess <= 0:

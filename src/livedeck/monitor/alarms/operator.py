@@ -77,7 +77,7 @@ def unacknowledge(
         now: This machine's clock.
 
     Raises:
-        AlarmRefused: The alarm is not acknowledged, somebody else acknowledged it, or too long ago.
+        AlarmRefused: The alarm is not acknowledged, another person acknowledged it, or `TAKE_BACK_FOR` has passed.
 
     """
     if acknowledgement is None or (alarm.severity is Severity.INFO and not alarm.is_ongoing):

@@ -36,9 +36,9 @@ def hidden_by(
 
     An incident hides alarms that began with it or later. Older alarms have another cause, so neither the incident nor
     its members hide them. API_BLIND does not hide an alarm that was on the board before the platform stopped replying.
-    An info hides nothing. A parent of the same event does not hide an alarm whose stage has risen, such as that of an
-    encoder away for half of its window. A hidden alarm stays hidden for some seconds after its parent cleared, because
-    the signs of one fault do not end together.
+    An info hides nothing. A parent of the same event does not hide an alarm whose stage has risen; RECONNECTING rises,
+    for example, after half of the reconnect window. A hidden alarm stays hidden for some seconds after its parent
+    cleared, because the signs of one fault do not end together.
 
     A parent that is shelved or out of service may still hide its symptoms (`_keeps_hidden`).
 
@@ -111,9 +111,10 @@ def _hides(parent: str, case: _Case) -> bool:
 
 
 def _was_open(case: _Case, blind: Alarm) -> bool:
-    """Return whether an event's alarm, or an incident, was on the board before the platform stopped replying.
+    """Return whether this alarm was on the board before the platform stopped replying.
 
-    The missing replies of the platform also explain samples or replies that have been missing since shortly before.
+    Only alarms of events and incidents count. An alarm about missing samples or replies does not count if it began
+    shortly before: the platform's silence explains it, too.
     """
     alarm, window = case.alarm, timedelta(seconds=case.limits.shared_window)
     is_explained = alarm.kind in _ABSENCES and alarm.since >= blind.since - window
@@ -135,8 +136,8 @@ def _keeps_hidden(parent: Alarm, case: _Case) -> bool:
     """Return whether a parent that is shelved or out of service also hides this alarm.
 
     The parent never hides an alarm of a higher severity than its `hides`. An incident hides its members until it
-    clears. Any other parent hides only alarms that began before or soon after it cleared. Of these, it does not hide
-    alarms on the board, or alarms that a third alarm hides.
+    clears. Any other parent hides only alarms that began before or soon after it cleared, and that are neither on the
+    board nor hidden by a third alarm.
     """
     alarm, window = case.alarm, timedelta(seconds=case.limits.picture_window)
     if parent.hides is None or alarm.severity.rank < parent.hides.rank:

@@ -40,7 +40,7 @@ _THEN_UNWATCHED = " (then not watched for "
 """Start of the words about unwatched time, added to the evidence of a fault that was raised before that time."""
 
 _AS_WHOLE = 10.0
-"""Maximum unwatched seconds of a period that the evidence of an intermittent fault leaves unmentioned."""
+"""Maximum unwatched seconds of a period for which it still counts as watched in the words of an intermittent fault."""
 
 _MAX_CHECKPOINTS = 4
 """Maximum number of checkpoints. With several of them, a sample that is minutes late costs little."""
@@ -164,7 +164,10 @@ def detect(
 
 
 def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoint, ...]:
-    """Return the newest checkpoints, and the empty one if the samples reach back to the stream's start."""
+    """Return the newest checkpoints.
+
+    `reach_back`: the samples reach back to the stream's start, so keep the checkpoint before all samples too.
+    """
     whole = [point for point in checkpoints if point.is_kept]
     start, later = ([], whole) if not whole or whole[0].samples else (whole[:1], whole[1:])
     return (*(start if reach_back else []), *later[-_MAX_CHECKPOINTS:]) or (checkpoints[-1],)

@@ -79,7 +79,7 @@ def is_worse(before: HealthAssessment, after: HealthAssessment) -> bool:
 
 
 def find(kind: AlarmKind, case: EventCase, thresholds: Thresholds) -> Iterator[Finding]:
-    """Yield the findings of a kind on an event. If its samples are not judged (`is_judged`), they give none."""
+    """Yield the findings of a kind on an event. Kinds that judge samples give none unless `case.is_judged`."""
     if isinstance(kind.detector, EventDetector):
         yield from map(kind.finding, kind.detector.observe(case, thresholds))
     elif case.is_judged and (interval := case.analysis.intervals.get(kind.name)):

@@ -83,7 +83,7 @@ def planned_start(event: Event, now: datetime) -> datetime | None:
     """Return the planned start of the event, from its pending stream and from `scheduled.time`; None without either.
 
     The stream's start counts while it is in the future, because a reschedule changes only the stream's start. Otherwise
-    the later of the two counts, or the only one.
+    the later time counts.
     """
     stream, of_event = event.stream, _scheduled(event)
     of_stream = stream.started_at if stream and stream.status == "pending" else None

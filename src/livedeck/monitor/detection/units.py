@@ -52,7 +52,7 @@ _CONTRADICTIONS = 3
 """Samples in a row that are implausible in kbit/s and so contradict this unit; a single one may be an error."""
 
 _SAME_RATE = 0.01
-"""Relative difference below which a recorded rate is the one that was sent."""
+"""Relative difference below which a recorded rate counts as equal to the rate of a reply."""
 
 _COUNTED = 64
 """Maximum number of newest samples of a reply to count; more than `_SURE` samples add nothing."""
@@ -106,7 +106,7 @@ class StreamLook(Record):
 
     @property
     def is_long(self) -> bool:
-        """True if enough samples in a row are small to ask for the unit, whether or not they look like kbit/s."""
+        """True if enough samples in a row look like kbit/s, or are too small for both units, to ask for the unit."""
         return self.pictures + self.sounds + self.small >= _SOUNDS_ALIKE
 
 

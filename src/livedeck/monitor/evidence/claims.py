@@ -156,7 +156,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "a rendition that is missing, or far behind another", "no rendition is missing or far behind", "three"
         ),
         "VIEWER_LATE": _of_rounds(
-            "a latency over the limit, by the dates of the playlist, that is not falling; and no clock skew",
+            "a latency that is over the limit and not falling, by the dates of the playlist; and no clock skew",
             "the latency is below the limit",
             "three",
         ),
@@ -166,7 +166,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "CDN": Claim(
             "faults of viewers that began together on enough events of one host, while the API answers",
             "",
-            "faults on fewer than two of its events, or on fewer than half as many as a new incident needs",
+            "fewer than two of its events still fail, or fewer than half of those that a new incident needs",
         ),
         "PROBE_BLIND": Claim(
             "no playlist that plays (of at least three, on at least two hosts) while the API answers; or a fault of "
@@ -177,7 +177,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "PLATFORM": Claim(
             "faults that began together on enough inputs",
             "",
-            "faults on fewer than two inputs, or on fewer than half as many as a new incident needs",
+            "fewer than two inputs still fail, or fewer than half of those that a new incident needs",
         ),
     }
 )

@@ -8,7 +8,7 @@ _TICK = 1.0
 """Resolution of a `Date` header in seconds: the header has no fractions."""
 
 CACHED_AFTER = 5.0
-"""Seconds before its request from which a reply counts as cached. A smaller difference may come from a wrong clock."""
+"""A reply that was made over these seconds before its request counts as cached. Less may come from a wrong clock."""
 
 
 class Dated(Record):

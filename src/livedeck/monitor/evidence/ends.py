@@ -24,7 +24,7 @@ ASK_EACH = 5.0
 """Seconds between two requests by id, and between two lists, while a doubt is undecided."""
 
 SERVED_EACH = 15.0
-"""Seconds between two requests by id for an event that the platform still serves, and then between two lists."""
+"""Seconds between two requests by id for an event that the platform still serves."""
 
 SECOND_LOOK = 1.0
 """Seconds from the first list without an event to the next list."""
@@ -154,11 +154,11 @@ class Doubts:
         return frozenset(self._expected | in_doubt)
 
     def doubted(self, event_ids: Iterable[str]) -> tuple[str, ...]:
-        """Return those of these events that are in doubt."""
+        """Return the ids of `event_ids` whose events are in doubt."""
         return tuple(event_id for event_id in event_ids if event_id in self._doubts)
 
     def take_witnesses(self, found: Mapping[str, Witness], patience: float) -> None:
-        """Take the probe's proofs about the events in doubt. `patience`: extra seconds for a LIVE event."""
+        """Take the probe's proofs about the events in doubt. `patience`: extra seconds of doubt for LIVE events."""
         self._witnesses, self._patience = found, patience
 
     def expect(self, event_ids: Iterable[str]) -> None:
@@ -170,7 +170,7 @@ class Doubts:
         self._ends_requested.add(event_id)
 
     def missing(self, listed: Collection[str], event_ids: Iterable[str]) -> tuple[str, ...]:
-        """Return those of these events that are not in `listed`."""
+        """Return the ids of `event_ids` that are not in `listed`."""
         return tuple(event_id for event_id in event_ids if event_id not in listed)
 
     def take_list(

@@ -57,8 +57,8 @@ class EncoderStanding(StrEnum):
 class Presence(Record):
     """Standing of a stream's encoder at the last good reply.
 
-    `newest`: time of the newest sample. `age`: age of that sample at the reply (s), which is the absence of a lost
-    encoder. `decided_at`: time at which the standing is decided if no new sample comes; None if it is decided.
+    `newest`: time of the newest sample. `age`: age of that sample at the reply (s); for a lost encoder, the time that
+    it has been away. `decided_at`: time at which the standing is decided if no new sample comes; None if it is decided.
     `answers`: number of replies without a new sample. `has_moved`: this process has seen new samples arrive.
     """
 

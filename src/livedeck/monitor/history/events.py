@@ -131,7 +131,7 @@ class PlatformWatch:
 _MIN_BREAK = 30.0
 """Minimum seconds without a good reply that end a stretch of watched time (monitoring.md, "Freshness").
 
-If two poll intervals are longer, they count.
+Two poll intervals count instead if they are longer.
 """
 
 _LONGEST = timedelta(hours=1)

@@ -410,7 +410,7 @@ class Foreign(Database):
 _REASONS = {
     sqlite3.SQLITE_AUTH: "it needs a table or function that is not livedeck's; nothing was read",
     sqlite3.SQLITE_TOOBIG: "it has a text or blob that is longer than livedeck writes",
-    sqlite3.SQLITE_READONLY: "the journal beside it holds an unfinished change, which `sqlite3 FILE .tables` undoes",
+    sqlite3.SQLITE_READONLY: "the journal beside it holds an unfinished change: run `sqlite3 FILE .tables` to undo it",
 }
 
 

@@ -252,7 +252,7 @@ def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
 
 
 def _rounds(before: Snapshot | None, now: Snapshot) -> Iterator[ViewerRound]:
-    """Yield the new rounds of the probe, dated by this machine's clock as it is now set."""
+    """Yield the new rounds of the probe, dated by this machine's clock including its steps."""
     offset = now.link.clock_offset
     earlier: dict[str, ViewerState | None] | None = None
     for state in now.events:

@@ -177,7 +177,7 @@ def each(db: Database) -> Iterator[Frame]:
 
 
 def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
-    """Return the time of the next change after `at`, or of the previous one if `step` is negative; None without.
+    """Return the time of the next change after `at`, or of the previous change if `step` is negative; or None.
 
     Raises StorageError.
     """

@@ -141,7 +141,7 @@ class SampleWriter:
         self._written |= {key: news[key] for key in batch}
 
     def _refresh(self, keys: Iterable[StreamKey]) -> None:
-        """Read these streams again if another connection has changed the file, which may have more roll-ups now."""
+        """Read these streams again if another connection has changed the file: they may have more roll-ups now."""
         if self._version != (version := self.db.version()):
             self._version = version
             self._streams.clear()

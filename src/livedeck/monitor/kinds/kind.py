@@ -127,7 +127,7 @@ _OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastS
 class EventCase(Record):
     """Input of an EventDetector: an event at `now` (server time).
 
-    `stops`: stops of this process (server time). `viewer`: rounds of the event's probe; None while no probe asks.
+    `stops`: stops of this process (server time). `viewer`: rounds of the event's probe; None without a probe.
     """
 
     analysis: SignalAnalysis
@@ -172,9 +172,9 @@ class DeckCase(Record):
     `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among collectors
     that poll together. `list_doubt`: events that the list lacks without reason, or None. `now`: this machine's clock.
     `unit_question`: question about the unit of the bit rates, or empty. `unserved`: number of events on air without a
-    good reply for long, because the platform refuses our pace. `playlists`: playlists of the events on air (while the
-    platform is silent, only those probed since); None without a probe. `probe_fault`: fault of the probe itself, or
-    empty.
+    good reply for long, because the platform refuses our pace. `playlists`: playlists of the events on air; None
+    without a probe. While the platform is silent, only playlists that were probed since its last reply are in it.
+    `probe_fault`: fault of the probe itself, or empty.
     """
 
     connection: ConnectionStatus

@@ -182,10 +182,7 @@ class Thresholds(Record, kw_only=True):
         float, Limit("s", "while the usual delay is unknown, a stream may be without a new sample for this long")
     ] = 75.0
     delivery_fooled: Annotated[
-        float,
-        Limit(
-            "s", "two deliveries within this time that were late enough to look like silence extend the allowed delay"
-        ),
+        float, Limit("s", "two late deliveries within this time that looked like silence extend the allowed delay")
     ] = 1800.0
     metrics_late: Annotated[float, Limit("s", "metrics that are later than this are reported (METRICS_LATE)")] = 30.0
     stale_after: Annotated[float, Limit("s", "samples older than this prove nothing about the present")] = 30.0
@@ -574,7 +571,10 @@ class Thresholds(Record, kw_only=True):
         tuple[float, ...], Limit("s after the start", "LATE_START asks for attention again at each time")
     ] = (0.0, 60.0)
     start_forgotten: Annotated[
-        float, Limit("s after the start", "LATE_START ends, because nobody waits any more; the tally stays LATE")
+        float,
+        Limit(
+            "s after the start", "after this time LATE_START ends, because nobody waits any more; the tally stays LATE"
+        ),
     ] = 21_600.0
 
     viewer_rounds: Annotated[
@@ -615,7 +615,9 @@ class Thresholds(Record, kw_only=True):
     viewer_witness: Annotated[float, Limit("s", "older rounds of the probe are no witness of the present")] = 25.0
     viewer_witness_segments: Annotated[
         float,
-        Limit("segments", "a live witness is ahead of the newest sample by this and the latency: buffers play on"),
+        Limit(
+            "segments", "a live witness is ahead of the newest sample by this plus the latency, because buffers play on"
+        ),
     ] = 2.0
     viewer_witness_rounds: Annotated[
         int, Limit("rounds", "without dates in the playlist, its head must move in this many rounds during the silence")

@@ -29,7 +29,7 @@ _NOTHING = Standing()
 
 
 class _Hits(NamedTuple):
-    """Number of newest samples with a status, with the fields of SampleFeatures. `is_lossy`: they are a witness."""
+    """Number of newest samples with a status, with the fields of SampleFeatures. `is_lossy`: the loss is a witness."""
 
     drift: int = 0
     severe: int = 0

@@ -129,7 +129,7 @@ class UsualMemory:
 
     `rows`: samples of the current slot. `slot`: its number. `tops`: highest video rate of each slot. `spans`: median of
     the tops of each two minutes in the last hour. `span_slots`: number of slots since the last span. `learnt`: number
-    of slots since the last new level from which the video rate was learnt. `levels`: earlier usual levels. `steps`:
+    of slots that the video rate was learnt from since its last new level. `levels`: earlier usual levels. `steps`:
     times at which the video rate alone went to a new level. `variable_until`, `variable_fps_until`: times until which
     the video rate and the frame rate count as variable. `capable_at`: last time at which the video rate was clearly
     above the floor. `sunk_from`, `sunk_to`, `fps_dip`: as in `usual`.
