@@ -427,7 +427,7 @@ class _Turn:
             self.lives[life.key] = replace(life, notified=notified)
 
     def withdraw_handled(self) -> None:
-        """Withdraw unsent messages whose alarms all cleared while they were handled; their end is not sent either.
+        """Withdraw unsent messages whose alarms all cleared while handled. The end of these alarms is not sent either.
 
         The newest message comes first, because each one restores the notification before it.
         """
@@ -477,7 +477,8 @@ class _Turn:
     def _began(self, route: Route, alarm: Alarm) -> datetime:
         """Return the time from which `group_wait` counts: when the alarm was raised.
 
-        Returns now if the route has notified of the alarm before, or if the end of an earlier life goes out first.
+        Returns the present time if the route has notified of the alarm before, or if the end of an earlier life of the
+        alarm goes out first.
         """
         has_other_life = any(life.key == alarm.key for life in self.missed.values())
         is_notified = route.name in self.lives[alarm.key].notified

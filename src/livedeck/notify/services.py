@@ -324,7 +324,7 @@ class Slack:
         return await find(self._api)
 
     async def send(self, message: Message) -> Delivery:
-        """Post a message, or change those of the alarms that have cleared. A retry repeats no finished request."""
+        """Post a message, or edit the earlier messages of cleared alarms. A retry repeats no finished request."""
         done = self._done.of(message)
         before = len(done)
         delivery = await self._send(message, done)

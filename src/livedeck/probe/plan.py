@@ -16,7 +16,7 @@ from livedeck.probe.fetch import REQUEST_WEIGHT
 from livedeck.record import Record
 
 OFF = "off"
-"""Setting in place of an address that switches the probe of an event off."""
+"""Word in place of an address in the settings: do not probe the event."""
 
 DOUBT_INTERVAL, DOUBT_SECONDS = 4.0, 60.0
 """Seconds between two rounds of a doubted event, and seconds after which its usual interval returns."""
@@ -55,7 +55,10 @@ class Address(Record):
 
 
 class Plan(Record):
-    """Settings of the probe. `own`, `secret`: event id -> address. `platform`: address of the platform's API.
+    """Settings of the probe.
+
+    `own`, `secret`: event id -> address from the settings, and from `playlists_file`. `template`: address of all other
+    events, with `{event_id}` or `{stream_id}`. `platform`: address of the platform's API.
 
     `interval`: seconds between two rounds of an event. `budget`: maximum traffic of all events together, in bit/s.
     """
