@@ -144,7 +144,8 @@ def _graded(incidents: Sequence[Incident], wrong: Iterable[Wrong]) -> Iterator[I
 def _owners(incidents: Sequence[Incident], change: Change) -> list[int]:
     """Return the indices of the incidents to which a wrong change belongs: the open incidents of its event.
 
-    If its event has none, returns the open incidents that ask for an action, and without those all open incidents.
+    If its event has none, returns the open incidents that ask for an action. If there are none either, returns all open
+    incidents.
     """
     opened = [number for number, incident in enumerate(incidents) if incident.is_open(change.at)]
     same = [number for number in opened if change.event and incidents[number].answer.event == change.event]

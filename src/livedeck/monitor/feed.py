@@ -52,7 +52,7 @@ class Feed(Protocol):
         """Return a video by id, even if no list holds it. Raises ApiError; NotFound if it does not exist."""
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Remember materials of a video, in this order, after those remembered before."""
+        """Add materials of a video to the remembered materials, in this order."""
 
     async def forget_materials(self, *ids: str) -> None:
         """Forget materials that no longer exist."""

@@ -287,8 +287,8 @@ def read_recorded(db: Foreign) -> Recorded:
 def _dated(records: Iterable[EventRecord]) -> tuple[EventRecord, ...]:
     """Return the records with each change of a restream at the platform's date, not at the time of a poll.
 
-    Several processes may have written the records. A state of a restream with an older date than the last one is left
-    out.
+    Several processes may have written the records. A state of a restream is left out if its date is older than that of
+    the state before.
     """
     found: list[EventRecord] = []
     last: dict[str, EventRecord] = {}

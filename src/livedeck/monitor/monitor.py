@@ -352,7 +352,7 @@ class Monitor:
         return await self.on_demand.find_video(video_id)
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Remember materials of a video, in this order, after those remembered before."""
+        """Add materials of a video to the remembered materials, in this order."""
         await self.on_demand.materials.remember(materials)
         self.refresh()
 
@@ -529,7 +529,7 @@ class Monitor:
     async def _take_actions(self, shared: History | HistoryReader) -> None:
         """Apply rulings, silences and alarm actions since the last read.
 
-        The first read brings earlier ones, which are applied but not reported as news.
+        The first read brings earlier actions, which are applied but not reported as news.
         """
         failures = shared.failures
         self._apply_rulings(await shared.new_rulings(), is_news=self._are_actions_read)

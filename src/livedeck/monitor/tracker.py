@@ -693,7 +693,7 @@ class EventTracker:
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:
-        """Return the time of the last good reply (server time). Without one, return that of the first failure.
+        """Return the time of the last good reply (server time), or of the first failure if no reply was good.
 
         If the samples' time stands still, this is the time of the newest sample.
         """
@@ -718,7 +718,7 @@ class EventTracker:
 
     @property
     def _is_undecided(self) -> bool:
-        """True if the samples are late or gone, and this process has not seen one arrive."""
+        """True if the samples are late or gone, and this process has not seen a sample arrive."""
         found = self._presence
         return found is not None and found.standing is EncoderStanding.LATE_OR_GONE and not found.has_moved
 

@@ -224,7 +224,7 @@ class PagerDuty:
         return await find(self._api)
 
     async def send(self, message: Message) -> Delivery:
-        """Send an event for each alarm, some at a time. A retry sends those that were not taken before.
+        """Send an event for each alarm, some at a time. A retry sends only events that were not taken before.
 
         If PagerDuty refuses an event, the other events are still sent. After any other failure, no further event is
         sent.
@@ -502,5 +502,5 @@ def _run(line: str, links: Container[str]) -> dict[str, object]:
 
 
 def _text_run(text: str) -> dict[str, object]:
-    """Return a run of text. Its braces are parted, because Teams turns `{{TIME(...)}}` into a time."""
+    """Return a run of text, with a gap between two braces, because Teams turns `{{TIME(...)}}` into a time."""
     return {"type": "TextRun", "text": re.sub(r"\{(?=\{)", "{ ", text)}

@@ -71,7 +71,7 @@ class _Round:
             return answer, reason
 
     async def segment(self, name: str, playlist: str, segments: Sequence[Segment]) -> tuple[Segment, Answer] | None:
-        """Return the newest complete one of these segments, with its reply. Tries at most two."""
+        """Return the newest complete segment of `segments`, with its reply. Tries at most two segments."""
         for segment in reversed(segments[-2:]):
             answer = await self._requests.get(segment.part, Want.SEGMENT)
             if self.is_unasked(f"segment of {name}", answer):

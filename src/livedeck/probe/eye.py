@@ -162,7 +162,8 @@ def _failed(fault: int, *, has_sound: bool = False) -> bytes:
 def look(kind: str, content: bytes) -> bytes:
     """Return the answer to a segment. Raises any error of PyAV.
 
-    Only key frames are decoded. Each decoder, scaler and filter is told to use one thread: it may start no other.
+    Only key frames are decoded. Each decoder, scaler and filter is told to use one thread, because the process may
+    start none.
     """
     import av
 
@@ -219,7 +220,7 @@ class Eye:
                 self._last = frame
 
     def picture(self, aspect: float) -> tuple[int, int, bytes]:
-        """Return width, height and pixels (RGB) of the last key frame, scaled to fit 160 x 90. Zeros without one.
+        """Return width, height and pixels (RGB) of the last key frame, scaled to fit 160 x 90; zeros without a frame.
 
         `aspect`: width of a pixel of the segment by its height, such as 64 / 45 for a wide picture of 720 x 576.
         """

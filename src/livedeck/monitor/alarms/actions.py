@@ -108,7 +108,7 @@ def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, l
 def holding_acknowledgement(
     alarm: Alarm, actions: AlarmActions, now: datetime
 ) -> tuple[AlarmAction | None, datetime | None]:
-    """Return the alarm's acknowledgement in force and the time of the previous one; None for each that is missing."""
+    """Return the alarm's acknowledgement in force and the time of the previous one; each is None if missing."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     acknowledgements = _acknowledgements(actions, shelving, limit)

@@ -29,8 +29,8 @@ SHARED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared)
 class Held(Record):
     """Onset of an alarm that is not announced yet.
 
-    `onset`: the transition, with its true time. `before`: the alarm as last announced; None if it never was. `until`:
-    time of the announcement at the latest.
+    `onset`: the transition, with its true time. `before`: the alarm as last announced; None before its first
+    announcement. `until`: time of the announcement at the latest.
     """
 
     onset: AlarmChange

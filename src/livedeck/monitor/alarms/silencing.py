@@ -92,8 +92,8 @@ def silence_of(
 def end_for(silence: Silence, *, on_air: bool) -> datetime:
     """Return the end of a silence for an alarm.
 
-    `on_air`: the alarm concerns a broadcast, so its silence ends at most `MOST_ON_AIR` after the last action on the
-    silence, or after its start if that is later.
+    `on_air`: the alarm concerns a broadcast. The silence then ends at most `MOST_ON_AIR` after its start or the last
+    action on it, whichever is later.
     """
     most = max(silence.starts_at, silence.at) + MOST_ON_AIR
     return min(silence.ends_at, most) if on_air else silence.ends_at
@@ -110,7 +110,7 @@ def silenced(alarm: Alarm, found: tuple[Silence, datetime] | None, now: datetime
     """Return the alarm with the silence that covers it now.
 
     An alarm that clears in a silence needs no acknowledgement, because nobody was notified of it. An alarm that cleared
-    before the silence still needs one.
+    before the silence still needs an acknowledgement.
     """
     words, clears_now = None, alarm.silenced is not None or alarm.changed == now
     if found:

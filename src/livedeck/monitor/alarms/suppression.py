@@ -43,7 +43,7 @@ def hidden_by(
     A parent that is shelved or out of service may still hide its symptoms (`_keeps_hidden`).
 
     `waiting`: alarms that are not announced yet. They do not hide an alarm that has been on the board for longer than
-    `shared_hold_most`, because people would then see neither.
+    `shared_hold_most`, because people would then see neither alarm.
     """
     is_in_sight = before is not None and before.active
     is_seen = is_in_sight and now - alarm.changed > timedelta(seconds=limits.shared_hold_most)
@@ -136,8 +136,8 @@ def _keeps_hidden(parent: Alarm, case: _Case) -> bool:
     """Return whether a parent that is shelved or out of service also hides this alarm.
 
     The parent never hides an alarm of a higher severity than its `hides`. An incident hides its members until it
-    clears. Any other parent hides only alarms that began before or soon after it cleared, and that are neither on the
-    board nor hidden by a third alarm.
+    clears. Any other parent hides only alarms that began before or soon after it cleared. Alarms on the board stay
+    visible, and an alarm that a third alarm hides keeps that parent.
     """
     alarm, window = case.alarm, timedelta(seconds=case.limits.picture_window)
     if parent.hides is None or alarm.severity.rank < parent.hides.rank:

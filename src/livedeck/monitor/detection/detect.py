@@ -178,8 +178,8 @@ def raised_by(
 ) -> dict[str, int]:
     """Return kind -> number of the `coming` samples after which the fold raises a fault that is not present now.
 
-    `coming`: samples that follow those of `analysis`. `coverage`: coverage of the stream up to
-    the last of them. `wanted`: the only kind to return; empty for all kinds.
+    `coming`: samples that follow those of `analysis`. `coverage`: coverage of the stream up to the last of these
+    samples. `wanted`: the only kind to return; empty for all kinds.
     """
     fold = _Fold(analysis.checkpoints[-1], rules, coverage)
     found: dict[str, int] = dict.fromkeys(fold.raised, 0)
@@ -269,7 +269,7 @@ class _Fold:
             del self._cycles[kind]
 
     def _end_settled(self, rate: str, time: float) -> None:
-        """Clear the faults of a rate, because its present level is the new usual one."""
+        """Clear the faults of a rate, because its present level is now the usual level."""
         for kind in [kind for kind in self._intervals if _SPOILS.get(kind) == rate]:
             interval = self._intervals[kind]
             if not interval.is_raised:

@@ -193,7 +193,7 @@ def judge_unit(setting: BitrateUnit | None, chosen: BitrateUnit | None, evidence
 
 
 def unit_of_records(samples: QosSamples, recorded: Readings) -> BitrateUnit | None:
-    """Return the unit that a history used for the same samples. Returns None if it has no such sample with a rate.
+    """Return the unit that a history used for the same samples; None if the history has none of them with a rate.
 
     `samples`: as the platform sent them.
     """
@@ -243,7 +243,7 @@ def _newest_first(samples: QosSamples, newest: float) -> Iterator[int]:
 
 
 def _counted(look: StreamLook, samples: QosSamples, index: int) -> StreamLook:
-    """Return the counts after one more sample; a sample that suggests the other unit starts them again."""
+    """Return the counts after one more sample. A sample that suggests the other unit restarts the counts."""
     kind = _looks_of(samples, index)
     if kind is _Looks.NOTHING:
         return look

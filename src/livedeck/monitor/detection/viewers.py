@@ -65,7 +65,7 @@ def heights(event: Event) -> tuple[int, ...]:
 
 
 def _watched_faults(faults: Mapping[str, ViewerFault], *, is_whole: bool) -> Mapping[str, ViewerFault]:
-    """Return the faults to continue with; after a missed round, only those that are already raised."""
+    """Return the faults to continue with; after a missed round, only the raised faults."""
     return faults if is_whole else {kind: fault for kind, fault in faults.items() if fault.is_raised}
 
 

@@ -1,8 +1,8 @@
 """Rules for the cause of missing data. They name the nearest cause that explains the missing data. Pure.
 
 From near to far: own stop, own slowness, own link, something in between, refusal, failure of the platform, its list,
-the stream. Causes behind the named one are unknown. This file has the words of API_BLIND, RATE_LIMITED, LIST_WRONG and
-QOS_STALE.
+the stream. Nothing shows whether a farther cause exists as well. This file has the words of API_BLIND, RATE_LIMITED,
+LIST_WRONG and QOS_STALE.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class _Doubt:
     the first and the last list without it since the last new sample; None without such a list. `denials`: dates of the
     first and the last "not found" since the event was last served or sent a sample. `answer`: last result by id that is
     not a failure; UNKNOWN if all have failed, None without any. `news_at`: time of the last request that brought a new
-    sample; None without one since the first list.
+    sample; None if no new sample came since the first list.
     """
 
     event: EventStanding
@@ -236,7 +236,7 @@ class Doubts:
         return gone
 
     def _is_gone(self, event_id: str, doubt: _Doubt, at: float, *, are_denied: bool) -> bool:
-        """Return whether an event is gone. `are_denied`: no sampled event was found, and none in doubt is served."""
+        """Return whether an event is gone. `are_denied`: no sampled event was found, and no doubted event is served."""
         is_denied = doubt.denials is not None and doubt.lists is not None
         if event_id in self._ends_requested and is_denied:
             return True

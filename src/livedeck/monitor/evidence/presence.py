@@ -17,8 +17,7 @@ from livedeck.monitor.model.state import EventState, IngestState
 from livedeck.record import Record
 
 ANSWERS_APART = 4.0
-"""Minimum seconds between the first and the last reply without a new sample. A single one may come from a bad replica.
-"""
+"""Minimum seconds between the first and the last reply without a new sample. One reply may come from a bad replica."""
 
 LOOK_AFTER, LOOK_WITHIN = timedelta(seconds=4), timedelta(seconds=30)
 """Earliest time after the last sample at which a reply shows whether the event was completed, and longest wait for such

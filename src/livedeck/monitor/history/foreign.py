@@ -302,7 +302,7 @@ class Foreign(Database):
             self._seal()
 
     def copy(self, table: str, where: str, values: Values) -> None:
-        """Copy the selected rows of a table into the attached recording. Raises StorageError if one is unsound."""
+        """Copy the selected rows of a table into the attached recording. Raises StorageError if a row is unsound."""
         if self.count(table, where, values)[1]:
             for row in self.each(f"SELECT * FROM {table} WHERE {where}", values):  # noqa: S608  our tables
                 self.sound(f"{table}.*", [row])

@@ -238,7 +238,7 @@ def count_unreadable(db: Foreign) -> int:
 
 
 def keep_readable(db: Database, segment: int) -> int:
-    """Delete the parts of a segment that cannot be shown, and return the number of the others.
+    """Delete the parts of a segment that cannot be shown, and return the number of remaining parts.
 
     Call this in a transaction. Raises StorageError.
     """

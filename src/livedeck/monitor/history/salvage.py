@@ -525,7 +525,7 @@ def _result() -> TypeAdapter[Salvage]:
 
 
 def salvage_in_process(damaged: Path, into: Path, now: datetime) -> Salvage:
-    """Run `salvage` in a new process, which goes on if this one ends. Blocks: call this in a thread."""
+    """Run `salvage` in a new process, which outlives the caller's process. Blocks: call this in a thread."""
     arguments = [str(damaged), str(into), now.isoformat()]
     try:
         done = subprocess.run(  # noqa: S603  this very program

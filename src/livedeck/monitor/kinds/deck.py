@@ -258,7 +258,7 @@ def _observe_next_incident(previous: Alarm, case: IncidentCase, limits: AlarmLim
 
 
 def _current(case: IncidentCase, window: timedelta) -> list[Alarm]:
-    """Return the members of the current incident; an empty list without one."""
+    """Return the members of the current incident; an empty list without an incident."""
     return _members(case, case.previous.since, case.previous.affects, window) if case.previous else []
 
 

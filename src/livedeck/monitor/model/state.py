@@ -350,8 +350,8 @@ class EventState(Record):
         """True if nothing shows that the encoder is away. Only then is a failing playlist the fault of its host.
 
         A playlist stops with its encoder. So a stalled playlist needs a sample that is later than its newest segment by
-        two segments. An encoder that began or returned must have sent for two segments and three rounds, because the
-        faults of viewers outlast its absence by that time.
+        two segments. An encoder that began or returned must have sent for two segments and three rounds: the faults of
+        viewers end that much later than its absence.
         """
         if self.phase.tally is not BroadcastState.ON_AIR or self.late_since is not None:
             return False

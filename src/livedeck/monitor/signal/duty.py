@@ -110,7 +110,7 @@ class DutyCycle:
     def excess(self, time: float, limits: Duty) -> Excess | None:
         """Return the bad time that breaks a limit at `time`; None if no limit is broken.
 
-        If the bad time breaks the limits of both periods, returns that of the longer one.
+        If the bad time breaks the limits of both periods, returns the bad time of the longer period.
         """
         seconds, spells = self.seconds, self.spells
         if seconds >= limits.long_seconds and spells >= limits.long_spells:

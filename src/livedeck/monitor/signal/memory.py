@@ -194,7 +194,7 @@ class StreamMemory:
         self.levels.take_as_usual(window, videos, self.last_time, thresholds)
 
     def _completed(self, measured: Rates) -> Rates:
-        """Return the rates; a missing one has the value of the previous sample."""
+        """Return the rates; a missing rate has the value of the previous sample."""
         video, audio, fps = measured
         if video == video and audio == audio and fps == fps:  # noqa: PLR0124  only NaN differs from itself
             return measured
