@@ -509,7 +509,7 @@ def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
 def _may_be_of(alarm: Alarm, kinds: Container[str]) -> bool:
     """Return whether an alarm may be part of an incident of these kinds.
 
-    A missing picture that was never there does not count, because it may be intended (radio).
+    The alarm of an event that never had a picture does not count, because the event may be radio.
     """
     is_question = alarm.severity is Severity.WARNING and alarm.expected.endswith(MAY_BE_RADIO)
     is_fault = alarm.is_ongoing and alarm.severity is not Severity.INFO and not is_question

@@ -34,19 +34,19 @@ _LEAST_FPS = 5.0
 """Lowest frame rate of a picture."""
 
 _ALIKE = 3
-"""Number of samples with a picture, in a row of one stream, from which the operator is asked for the unit."""
+"""Minimum number of samples with a picture, in a row of one stream, to ask the operator for the unit."""
 
 _SOUNDS_ALIKE = 10
-"""Number of small samples, in a row of one stream, from which the operator is asked for the unit."""
+"""Minimum number of small samples, in a row of one stream, to ask the operator for the unit."""
 
 _STREAMS_ALIKE = 3
-"""Number of streams with a plausible picture from which the operator is asked for the unit.
+"""Minimum number of streams with a plausible picture to ask the operator for the unit.
 
 The same number of streams with `_ALIKE` pictures or `_SOUNDS_ALIKE` samples is enough to choose kbit/s without asking.
 """
 
 _SURE = 30
-"""Number of samples like kbit/s, in a row of one stream, from which kbit/s is chosen without asking."""
+"""Minimum number of samples like kbit/s, in a row of one stream, to choose kbit/s without asking."""
 
 _CONTRADICTIONS = 3
 """Samples in a row that are implausible in kbit/s and so contradict this unit; a single one may be an error."""

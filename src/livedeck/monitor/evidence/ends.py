@@ -83,8 +83,8 @@ class _Doubt:
     `began`, `confirmed_at`: times at which the first and the second list without the event were read. `lists`: dates of
     the first and the last list without it since the last new sample; None without such a list. `denials`: dates of the
     first and the last "not found" since the event was last served or sent a sample. `answer`: last result by id that is
-    not a failure; UNKNOWN if all have failed, None without any. `news_at`: time of the last request that brought a new
-    sample; None if no new sample came since the first list.
+    not a failure; UNKNOWN if all requests failed, None before the first result. `news_at`: time of the last request
+    that brought a new sample; None if no new sample came since the first list.
     """
 
     event: EventStanding

@@ -18,7 +18,7 @@ _LEAST_ROUNDS = 2
 """Number of recent rounds that a witness needs: a single round may have read an old copy from a cache."""
 
 _SLOW_ROUNDS = 2.5
-"""Intervals in which even a probe with rare rounds makes two."""
+"""Intervals in which even a probe with rare rounds makes two rounds."""
 
 
 class Witness(Enum):

@@ -148,7 +148,7 @@ class _Shape(NamedTuple):
     has_number: bool  # the first column is the rowid, which is stored beside the row
 
     def fits(self, row: Row) -> bool:
-        """Return whether the types of a row match the table's, so that the row's page belongs to the table."""
+        """Return whether the types of a row match the table's. If so, the row's page belongs to the table."""
         return len(row.values) == len(self.columns) and all(
             column.may_miss if value is None else type(value) is column.kind for column, value in self._stored(row)
         )

@@ -97,8 +97,8 @@ class Duty(Record):
     """Bad time that raises an intermittent fault.
 
     `short_seconds`, `short_spells`: bad seconds and spells (uninterrupted bad periods) within 60 s. `long_seconds`,
-    `long_spells`: the same within 600 s. Either pair raises the fault. `critical`: bad seconds within 600 s from which
-    the fault is critical. Spells are counted because one sample of a slow cadence covers half a minute.
+    `long_spells`: the same within 600 s. Either pair raises the fault. `critical`: bad seconds within 600 s that make
+    the fault critical. Spells are counted because one sample of a slow cadence covers half a minute.
     """
 
     short_seconds: float

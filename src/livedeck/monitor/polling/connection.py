@@ -187,7 +187,7 @@ def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0
 
 
 def _offsets(exchanges: Iterable[ResponseTiming], clock_offset: float) -> list[tuple[float, float]]:
-    """Return for each dated exchange the seconds by which the server's clock is ahead, and how far off they can be."""
+    """Return for each dated exchange the seconds by which the server's clock is ahead, and their maximum error (s)."""
     return [
         (
             (exchange.server_date - exchange.at).total_seconds() + _HALF_TICK + exchange.round_trip / 2 + clock_offset,
@@ -203,9 +203,8 @@ def skew(
 ) -> float:
     """Return the seconds by which the server's clock is ahead; 0 if they are below the limit, or not proven.
 
-    `current`: previous result. It stays while the exchanges do not disprove it, so slow exchanges neither change nor
-    end it. If it is not 0, the limit is lower, so that the result does not flicker. `clock_offset`: as in
-    `seconds_ahead`.
+    `current`: previous result. It stays until the exchanges disprove it, so slow exchanges never change it. If it is
+    not 0, the limit is lower, so that the result does not flicker. `clock_offset`: as in `seconds_ahead`.
     """
     offsets = _offsets(exchanges, clock_offset)
     if not offsets or (current and median(abs(ahead - current) - doubt for ahead, doubt in offsets) <= 0):
