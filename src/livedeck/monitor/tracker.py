@@ -410,7 +410,7 @@ class EventTracker:
             self._update_restreams(status)
 
     def _covered(self, times: Sequence[float], at: float, *, is_proof: bool, is_part: bool) -> Coverage:
-        """Return the coverage after a reply at `at` (epoch s, server time). `times`: its samples', ascending."""
+        """Return the coverage after a reply at `at` (epoch s, server time). `times`: of its samples, ascending."""
         readings = self._readings if len(self._readings) else self._recorded
         cadence, lag, started_at = self._analysis.cadence, self.lag, self.event.stream and self.event.stream.started_at
         return self._coverage.after_answer(

@@ -517,7 +517,7 @@ def _may_be_of(alarm: Alarm, kinds: Container[str]) -> bool:
 
 
 def _step(before: Alarm | None, alarm: Alarm, names: Mapping[str, str], now: datetime) -> Step:
-    """Return the step of an alarm, with its timeline extended. `names`: event names by id."""
+    """Return the step of an alarm, with the alarm's timeline extended. `names`: event names by id."""
     change = lifecycle.change_between(before, alarm, now)
     return Step(before, timeline.extend(before, alarm, change, names, now), change)
 

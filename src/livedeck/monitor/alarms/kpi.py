@@ -167,7 +167,7 @@ _COUNTS = frozenset({"announced", "most_in_10_min", "chattering", "stale", "supp
 
 
 def flood_seconds(times: Sequence[datetime], since: datetime, until: datetime, limits: AlarmLimits) -> float:
-    """Return the seconds in which more alarms were announced within the flood window than a person can follow.
+    """Return the seconds during which the last flood window had more announcements than a person can follow.
 
     `times`: times of the announcements, sorted. A further announcement of an alarm counts again.
     """

@@ -166,7 +166,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "CDN": Claim(
             "faults of viewers that began together on enough events of one host, while the API answers",
             "",
-            "fewer than two of its events still fail, or fewer than half of those that a new incident needs",
+            "fewer than two of its events still fail, or fewer than half of the number that starts an incident",
         ),
         "PROBE_BLIND": Claim(
             "no playlist that plays (of at least three, on at least two hosts) while the API answers; or a fault of "
@@ -177,7 +177,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "PLATFORM": Claim(
             "faults that began together on enough inputs",
             "",
-            "fewer than two inputs still fail, or fewer than half of those that a new incident needs",
+            "fewer than two inputs still fail, or fewer than half of the number that starts an incident",
         ),
     }
 )

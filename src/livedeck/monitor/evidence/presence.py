@@ -27,7 +27,7 @@ LEAST_WAIT = 15.0
 """Minimum delivery delay (s) that `movement_wait` assumes."""
 
 _MISSED = 2.0
-"""Poll intervals: if two polls of a stream are further apart, a poll between them is missing."""
+"""More poll intervals than this between two polls of a stream show that a poll is missing."""
 
 _ALMOST_ALL = 0.99
 """Share of the streams whose delay is at most the usual delay of the platform (`usual_of_platform`)."""

@@ -438,8 +438,8 @@ class _Salvage:
     def _count_lost_samples(self) -> None:
         """Count the lost samples, and the lost roll-ups that no sample replaces.
 
-        Roll-ups show how many samples the file lacks, unsound ones included. The result is that number, or the number
-        of unreadable samples if it is larger.
+        Roll-ups show how many samples the file lacks, unsound ones included. The result is the larger of that number
+        and the number of unreadable samples.
         """
         missing, rollups = 0, 0
         for target in {target.id: target for target in self._targets.values()}.values():

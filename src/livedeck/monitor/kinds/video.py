@@ -129,7 +129,7 @@ def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
 
 
 def low_video_limit(features: SampleFeatures, thresholds: Thresholds) -> float:
-    """Return the video rate (bit/s) below which a shortage is VIDEO_LOW. Two witnesses raise it."""
+    """Return the video rate (bit/s) below which a shortage is VIDEO_LOW. Two witnesses raise this limit."""
     share = (thresholds.low_video, thresholds.low_video_sure)[features.witnesses >= _SURE]  # reads both for `explain`
     return share * (features.usual.video or 0.0)
 

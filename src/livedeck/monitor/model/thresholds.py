@@ -366,7 +366,7 @@ class Thresholds(Record, kw_only=True):
         60.0,
     )
     set_fps_slack: Annotated[
-        float, Limit("frames/s", "a rate this close to one of `set_fps` counts as that rate: 23.976, 29.97")
+        float, Limit("frames/s", "a rate this close to one of `set_fps` counts as that rate, such as 29.97 as 30")
     ] = 0.6
     steps_variable: Annotated[
         int, Limit("steps", "a video rate that steps this often in `class_memory`, without another fault, is variable")

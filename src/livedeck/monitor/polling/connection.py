@@ -49,7 +49,7 @@ class RoundResult(Record):
     The connection is judged by the event list, because other calls may fail for reasons of their own.
 
     `good`: time of the last good reply to any call (this machine's clock). `listed`: the list succeeded. `failure`:
-    error of the list; both are unset in a round without the list. `last_failure`: error of the last failed call.
+    error of the list. A round without the list sets neither of the two. `last_failure`: error of the last failed call.
     `lost_share`: share of lost replies; 0 while the link is not poor. `slowed_to`: as in ConnectionStatus. `is_tried`:
     enough calls were made to blame the platform for a silence. `is_proven`: a list and samples were good since the
     connection was blind.

@@ -133,7 +133,8 @@ class Run(NamedTuple):
 def newest_run(readings: Readings, gap: float, before: Run | None = None) -> Run | None:
     """Return the newest run; None without samples.
 
-    `before`: an earlier run of this series, to which samples were only added. Its own steps are not looked at again.
+    `before`: an earlier run of this series, to which samples were only added. Steps inside the earlier run are not
+    checked again.
     """
     times = readings.time
     index = len(times) - 1
