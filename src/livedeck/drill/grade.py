@@ -58,7 +58,7 @@ class Incident(Record):
         return self.wrong > 0 and self.acted is None
 
     def is_open(self, at: datetime) -> bool:
-        """Return whether a time is between the alarm and its limit, and at most that of the requested action."""
+        """Return whether a time is between the alarm and its limit, and not later than the requested action."""
         is_raised = self.raised is not None and self.raised <= at <= self.raised + self.answer.longest
         return is_raised and (self.acted is None or at <= self.acted)
 
@@ -121,7 +121,7 @@ def grade(evidence: Evidence) -> Grade:
 
 
 def _reactions(incidents: Iterable[Incident]) -> tuple[float, str]:
-    """Return the mean credit in percent, and the reason why it is no score; empty if it is one."""
+    """Return the mean credit in percent, and the reason why there is no score; empty if there is one."""
     incidents = [*incidents]
     total = sum(incident.weight for incident in incidents)
     counted = [(incident.weight, incident.credit) for incident in incidents if incident.credit is not None]

@@ -46,7 +46,7 @@ class Feed(Protocol):
         """Poll the samples of the event on the screen more often. `event_id`: None if no event is on the screen."""
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Poll these lists for a viewer, in place of its previous lists."""
+        """Poll these lists for a screen, in place of its previous lists. `viewer`: name of the screen."""
 
     async def find_video(self, video_id: str) -> Video:
         """Return a video by id, even if no list holds it. Raises ApiError; NotFound if it does not exist."""

@@ -331,9 +331,10 @@ class Monitor:
             self._tell(", ".join(texts[:_MAX_NAMED]) + more, event_id)
 
     def set_focus(self, event_id: str | None, viewer: str = "") -> None:
-        """Poll an event's samples more often while a viewer shows the event. `event_id`: None if it shows no event.
+        """Poll an event's samples more often while a screen shows the event.
 
-        At most `_MAX_FOCUS` events are in focus: those of the viewers that switched events last.
+        `event_id`: None if the screen shows no event. `viewer`: the screen, or an attached deck. At most `_MAX_FOCUS`
+        events are in focus: the events of the viewers that switched last.
         """
         if self._focus.get(viewer) == event_id:
             return
@@ -343,7 +344,7 @@ class Monitor:
         self._awake.set()
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Poll these lists, and no others, for a viewer."""
+        """Poll these lists, and no others, for a screen or an attached deck (`viewer`)."""
         if self.on_demand.watch(viewer, keys):
             self._interrupt.set()
 
@@ -620,7 +621,7 @@ class Monitor:
             await self._expect_events(history)
 
     async def _expect_events(self, shared: History | HistoryReader) -> None:
-        """Expect the events in the list that were on air just before this monitor started, according to the history."""
+        """Expect events in the list if the history has them on air just before this monitor started."""
         if not shared.fault:
             self._world.expect(await shared.on_air_since(self._clock.now() - _EXPECTED_FOR))
 

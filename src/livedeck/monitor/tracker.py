@@ -299,7 +299,7 @@ class EventTracker:
         return bool(self._answered_at or self._error)
 
     def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading, *, is_listed: bool = True) -> None:
-        """Set the event as read at `at`, from a list or by id. Its stream must be the same."""
+        """Set the event as read at `at`, from a list or by id. Its stream must be the same as before."""
         if _is_live(event) and not _is_live(self.event) and not len(self._readings):
             self._asks, self._empty_at = Asks(), None  # before the stream was live, no sample was due
         self.event, self._listed_at, self._seen_at, self.is_listed = event, at, at, is_listed

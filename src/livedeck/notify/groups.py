@@ -477,8 +477,8 @@ class _Turn:
     def _began(self, route: Route, alarm: Alarm) -> datetime:
         """Return the time from which `group_wait` counts: when the alarm was raised.
 
-        Returns the present time if the route has notified of the alarm before. The same if the end of an earlier life
-        of the alarm goes out first.
+        Returns the present time if the route has notified of the alarm before, or still has to send the end of an
+        earlier life.
         """
         has_other_life = any(life.key == alarm.key for life in self.missed.values())
         is_notified = route.name in self.lives[alarm.key].notified

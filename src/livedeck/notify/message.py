@@ -162,7 +162,7 @@ class Entry(Record):
 class Beginning(NamedTuple):
     """An alarm that a message reports as present: its life, and the alarm's stage in the previous notification.
 
-    `dedup_key`, `entry`: its key for receivers, and its entry as JSON; empty if no end must be sent.
+    `dedup_key`, `entry`: the alarm's key for receivers, and its entry as JSON; empty if no end must be sent.
     """
 
     life: str

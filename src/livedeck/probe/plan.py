@@ -106,8 +106,8 @@ def _checked(text: str, origin: Origin, home: str) -> Address:
 class Cost(Record):
     """Facts about a playlist that decide the traffic of its rounds.
 
-    `bandwidth`: bit rate of the lowest rung with its sound (bit/s). `target`: seconds of a segment. `rungs`: their
-    number. `playlist_size`: bytes of a media playlist; 0 if unknown. `has_sound_apart`: sound has its own playlist.
+    `bandwidth`: bit rate of the lowest rung with its sound (bit/s). `target`: seconds of a segment. `rungs`: number of
+    rungs. `playlist_size`: bytes of a media playlist; 0 if unknown. `has_sound_apart`: sound has its own playlist.
     """
 
     bandwidth: float

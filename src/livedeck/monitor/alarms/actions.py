@@ -23,7 +23,7 @@ from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.record import Record
 
 _KEPT = 4
-"""Number of newest actions that an alarm keeps of each kind. They may belong to several occurrences of its fault."""
+"""Number of newest actions of each kind that an alarm keeps. They may belong to several occurrences of its fault."""
 
 _MAX_ALARMS = 2000
 """Maximum number of alarms with actions in memory, because a deck runs for weeks. The most recent actions stay."""
@@ -90,7 +90,7 @@ def merge(earlier: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmActio
 
 
 def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
-    """Return the alarm after these actions, without those dated over `SAME_OCCURRENCE` in the future."""
+    """Return the alarm after these actions. Actions dated over `SAME_OCCURRENCE` in the future do not count."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     note = next((action for action in reversed(actions.notes) if action.at <= limit), None)

@@ -99,7 +99,7 @@ def announce(
 
 
 def announced(alarms: Mapping[AlarmKey, Alarm], held: Mapping[AlarmKey, Held]) -> Collection[Alarm]:
-    """Return the alarms as last announced: an alarm with a waiting onset in its earlier state, or left out if new."""
+    """Return the alarms as last announced: without new alarms that wait, and with the earlier state of other ones."""
     if not held:
         return alarms.values()
     before = {key: onset.before for key, onset in held.items()}

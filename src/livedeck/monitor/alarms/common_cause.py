@@ -58,13 +58,13 @@ def _viewers_of(members: Collection[EventState]) -> str:
 
 
 def _common(members: set[str], others: set[str]) -> str:
-    """Return the value that all members share; empty if their values differ, or if another event has the same."""
+    """Return the value that all members share; empty if their values differ, or if another event has it too."""
     value = next(iter(members)) if len(members) == 1 else ""
     return "" if value in others else safe(value, 60)
 
 
 def _common_host(members: Collection[EventState], others: Collection[EventState]) -> str:
-    """Return the ingest host of all members; empty if it differs, or if another event has it or an unknown host."""
+    """Return the ingest host that only the members have; empty without one, or if another event's host is unknown."""
     hosts = {_host(event) for event in others}
     return "" if "" in hosts else _common({_host(event) for event in members}, hosts)
 

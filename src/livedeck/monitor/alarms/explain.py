@@ -1,7 +1,7 @@
 """Explain the alarms of an event. Pure.
 
 An explanation has the judged facts, the next possible alarms, the alarms that notify nobody, and the deciding limits.
-It runs the monitor's own rules and has no limits of its own.
+This module runs the monitor's own rules and has no limits of its own.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _THEN_UNWATCHED = " (then not watched for "
 """Start of the words about unwatched time, added to the evidence of a fault that was raised before that time."""
 
 _AS_WHOLE = 10.0
-"""Maximum unwatched seconds of a period for which it still counts as watched in the words of an intermittent fault."""
+"""Unwatched seconds of a period above which the evidence of an intermittent fault mentions them."""
 
 _MAX_CHECKPOINTS = 4
 """Maximum number of checkpoints. With several of them, a sample that is minutes late costs little."""

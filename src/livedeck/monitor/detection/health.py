@@ -141,7 +141,7 @@ def _worst_evidence(analysis: SignalAnalysis, component: Component) -> str:
 
 
 def _score_faults(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
-    """Yield a low score for each present fault, even if the newest samples are good, and for an unknown status."""
+    """Yield a low score for each present fault and for an unknown status, even if the newest samples are good."""
     for kind in _SCORED_KINDS:
         interval = analysis.intervals.get(kind.name)
         if interval is None:

@@ -49,7 +49,7 @@ _SURE = 30
 """Minimum number of samples like kbit/s, in a row of one stream, to choose kbit/s without asking."""
 
 _CONTRADICTIONS = 3
-"""Samples in a row that are implausible in kbit/s and so contradict this unit; a single one may be an error."""
+"""Samples in a row that are implausible in kbit/s and so contradict this unit; a single sample may be an error."""
 
 _SAME_RATE = 0.01
 """Relative difference below which a recorded rate counts as equal to the rate of a reply."""
@@ -61,8 +61,8 @@ _COUNTED = 64
 class _Looks(Enum):
     """Class of a sample by the plausible unit of its rates.
 
-    BITS: bit/s only. PICTURE, SOUND: kbit/s, as a picture with sound or as sound alone. SMALL: neither, because it is
-    too small. BETWEEN: too large for kbit/s, but no proof of bit/s. NOTHING: no rate, or zero.
+    BITS: bit/s only. PICTURE, SOUND: kbit/s, as a picture with sound or as sound alone. SMALL: neither, because the
+    rates are too small. BETWEEN: too large for kbit/s, but no proof of bit/s. NOTHING: no rate, or zero.
     """
 
     BITS = auto()
@@ -193,7 +193,7 @@ def judge_unit(setting: BitrateUnit | None, chosen: BitrateUnit | None, evidence
 
 
 def unit_of_records(samples: QosSamples, recorded: Readings) -> BitrateUnit | None:
-    """Return the unit that a history used for the same samples; None if the history has none of them with a rate.
+    """Return the unit that a history used for the same samples; None if the history lacks these samples or their rates.
 
     `samples`: as the platform sent them.
     """

@@ -292,7 +292,7 @@ class Batch(Record):
         return any(map(bool, rows))
 
     def then(self, later: Batch) -> Batch:
-        """Return both batches as one. Values of `later` replace earlier ones of the same key.
+        """Return both batches as one. Values of `later` replace earlier values of the same key.
 
         Beyond the limits, the oldest entries are dropped.
         """

@@ -117,7 +117,7 @@ def _severity_loss(_interval: FaultInterval, features: SampleFeatures, threshold
 
 
 def _loss_limit(features: SampleFeatures, thresholds: Thresholds) -> int:
-    """Return the number of samples with packet loss, among the newest ones, that raises a warning."""
+    """Return how many of the newest samples must have packet loss to raise a warning."""
     is_slow = features.cadence >= thresholds.slow_cadence
     return thresholds.loss_hits_slow if is_slow else thresholds.loss_share.hits
 

@@ -160,7 +160,7 @@ def _observe_stale(case: EventCase, thresholds: Thresholds) -> Iterable[Observat
 
 
 def _with_viewers(observation: Observation, case: EventCase, thresholds: Thresholds) -> Observation:
-    """Return the observation with the probe's evidence. It is milder while viewers get newer pictures."""
+    """Return the observation with the probe's evidence. It is milder if viewers get pictures newer than the samples."""
     if case.viewer is None:
         return observation
     features = case.analysis.features

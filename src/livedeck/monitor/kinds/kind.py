@@ -275,8 +275,8 @@ class AlarmKind(Record, kw_only=True):
     def parents(self) -> tuple[str, ...]:
         """Kinds of alarm that suppress this kind, the widest first.
 
-        API_BLIND suppresses every kind of an event, and PLATFORM every shared kind of its own. NO_INGEST and
-        RECONNECTING suppress the kinds that judge samples.
+        API_BLIND suppresses every kind of an event. PLATFORM suppresses every shared kind whose faults make a PLATFORM
+        incident. NO_INGEST and RECONNECTING suppress the kinds that judge samples.
         """
         if self.is_of_deck:
             return self.hidden_by

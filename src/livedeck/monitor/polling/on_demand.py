@@ -106,7 +106,7 @@ class ResourceCache:
         self._current: set[ResourceKey] = set()  # lists received since the last refresh
 
     def watch(self, viewer: str, keys: Iterable[ResourceKey]) -> bool:
-        """Poll these lists, and no others, for a viewer.
+        """Poll these lists, and no others, for a screen or an attached deck (`viewer`).
 
         Returns whether the lists are new for this viewer, and one of them has had no reply since the last refresh.
         """
@@ -119,7 +119,7 @@ class ResourceCache:
         return not self._current.issuperset(watched)
 
     def is_watched(self, key: ResourceKey) -> bool:
-        """Return whether a list is polled for a viewer."""
+        """Return whether a list is polled for any viewer."""
         return any(key in keys for keys in self._watched.values())
 
     def refresh(self) -> None:

@@ -219,7 +219,7 @@ def mean_measured(column: array[float]) -> float | None:
 
 
 def _repeated(readings: Readings, answer: Readings) -> int:
-    """Return the number of newest rows with which `answer` begins; 0 if it does not repeat all rows from its start."""
+    """Return the number of newest rows that `answer` begins with; 0 if one of these rows differs in `answer`."""
     if not (readings.time and answer.time):
         return 0
     stop = len(readings.time)
