@@ -94,7 +94,7 @@ class Storage(Protocol):
         """
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
-        """Return the messages in that state, oldest first, with times by the machine's clock."""
+        """Return the messages in `state`, oldest first, with times by the machine's clock."""
 
     def may_send(self, key: str) -> bool:
         """Return whether this process should still send the message."""
@@ -107,7 +107,7 @@ class Storage(Protocol):
         """
 
     def opens(self) -> tuple[Open, ...]:
-        """Return the alarms that are open at each target: it has accepted their beginning but not yet their end."""
+        """Return the alarms that are open at each target: the target accepted their beginning but not yet their end."""
 
     def forget_old(self, now: datetime) -> None:
         """Delete messages that were sent or given up long ago. `now`: time by the machine's clock."""

@@ -99,7 +99,10 @@ def announce(
 
 
 def announced(alarms: Mapping[AlarmKey, Alarm], held: Mapping[AlarmKey, Held]) -> Collection[Alarm]:
-    """Return the alarms as last announced: without new alarms that wait, and with the earlier state of other ones."""
+    """Return the alarms as last announced.
+
+    An alarm with a waiting onset has the state before this onset. A new alarm with a waiting onset is left out.
+    """
     if not held:
         return alarms.values()
     before = {key: onset.before for key, onset in held.items()}

@@ -91,7 +91,7 @@ def unacknowledge(
         minutes = TAKE_BACK_FOR / timedelta(minutes=1)
         raise AlarmRefused(
             f"{alarm.kind} was acknowledged at {acknowledgement.at:%H:%M:%S}Z: "
-            f"an acknowledgement can be taken back for {minutes:.0f} min"
+            f"an acknowledgement cannot be taken back after {minutes:.0f} min"
         )
     return without_acknowledgement(alarm, earlier)
 

@@ -326,7 +326,8 @@ class Thresholds(Record, kw_only=True):
         3600.0
     )
     variable_fps: Annotated[
-        float, Limit("spread over median", "a variable frame rate, as of a screen share, spreads more within a slot")
+        float,
+        Limit("spread over median", "a variable frame rate, such as of a screen share, spreads more within a slot"),
     ] = 0.25
     variable_fps_frames: Annotated[
         float, Limit("frames/s", "the spread of a variable frame rate must also be wider than this")
@@ -453,7 +454,10 @@ class Thresholds(Record, kw_only=True):
         float, Limit("share of the best two minutes", "VIDEO_DECAY: a constant rate slowly fell below this")
     ] = 0.77
     decay_video_noisy: Annotated[
-        float, Limit("share of the best two minutes", "VIDEO_DECAY of a noisy rate: this minus three times its noise")
+        float,
+        Limit(
+            "share of the best two minutes", "limit of VIDEO_DECAY for a noisy rate: this minus three times its noise"
+        ),
     ] = 0.8
     decay_clear: Annotated[
         float, Limit("share of the best two minutes", "VIDEO_DECAY clears when the rate is this much above its limit")
@@ -532,7 +536,7 @@ class Thresholds(Record, kw_only=True):
         12.0, 3, 24.0, 4
     )
     severe_critical: Annotated[
-        float, Limit("s", "KEYFRAME_SEVERE is critical after this time: every viewer has switched quality once")
+        float, Limit("s", "KEYFRAME_SEVERE is critical after this time: by then, every viewer has switched quality")
     ] = 60.0
     loss_share: Annotated[Share, Limit("samples", "one sample may be chance; three of six mean a broken path")] = Share(
         3, 6
