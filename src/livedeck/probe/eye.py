@@ -6,7 +6,8 @@ only av. WARM_UP is a segment from livedeck. It is decoded twice: before the lim
 after them, as the first answer.
 
 After the limits the process can open no file and no socket and start no process or thread, whatever a decoder does. On
-Linux it can do nothing but read, write, take memory and end: not signal or trace the deck, which runs as the same user.
+Linux it can do nothing but read, write, take memory and end. So it cannot signal or trace the deck, which runs as the
+same user.
 """
 
 from __future__ import annotations

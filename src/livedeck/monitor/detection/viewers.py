@@ -72,7 +72,7 @@ def _watched_faults(faults: Mapping[str, ViewerFault], *, is_whole: bool) -> Map
 def _step(
     fault: ViewerFault | None, rule: ViewerRule, mark: Mark, viewing: Viewing, thresholds: Thresholds
 ) -> ViewerFault | None:
-    """Return the fault of a kind after a round; None without one."""
+    """Return the fault of a kind after a round; None without a fault."""
     if mark.level is Level.BAD:
         return _after_bad(fault, rule, mark, viewing, thresholds)
     if fault is None or mark.level is Level.DEADBAND:

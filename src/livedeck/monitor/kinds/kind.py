@@ -93,7 +93,7 @@ class SampleDetector(Record, kw_only=True):
     `classify`: judges a sample. `describe`: returns the evidence of a sample. `hold`: name of a Hold among the
     thresholds; empty to raise and clear at once. `is_immediate`: the first bad sample raises the fault. `is_proven`:
     returns whether a sample alone proves the fault, which is then raised at once. `duty`: rule that raises the same
-    fault by its share of time; the fault clears only if neither the samples nor this rule hold it. `expects`: judge a
+    fault by its share of time; the fault clears only if both the samples and this rule clear it. `expects`: judge a
     stream only if its content has this expectation; None to judge all. `spoils`: rate (video, audio, fps) from which
     nothing is learnt while the fault lasts; a new usual level of this rate clears the fault. `counted_status`: QoS
     status whose samples are counted; the fault begins and ends with a burst of them. `began`: returns the start of the
@@ -287,7 +287,7 @@ class AlarmKind(Record, kw_only=True):
         return (API_BLIND, *incident, *silence, *self.hidden_by)
 
     def diagnose(self, observation: Observation) -> Diagnosis:
-        """Return the diagnosis of an observation: of its `blame` if it has one, else of the kind."""
+        """Return the diagnosis of an observation by its `blame`; without one, the diagnosis of the kind."""
         cause = observation.blame
         if not cause.text:
             return self.diagnosis

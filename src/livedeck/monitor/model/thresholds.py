@@ -172,7 +172,7 @@ class Thresholds(Record, kw_only=True):
         2.0
     )
     missed_margin_intervals: Annotated[
-        float, Limit("cadences", "added to that delay as well, because the next sample is due one cadence later")
+        float, Limit("cadences", "added to the longest learnt delay as well: the next sample is due one cadence later")
     ] = 1.5
     missed_most: Annotated[
         float, Limit("s", "after this long without samples an encoder counts as lost, however slow the delivery is")

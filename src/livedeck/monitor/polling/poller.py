@@ -114,7 +114,7 @@ _REMEMBERED = 60.0
 """Seconds after which the last request for an on-demand list is forgotten; longer than any interval."""
 
 _LONG_ROUND = 4.0
-"""Maximum seconds between two rounds for which unused budget adds up."""
+"""Maximum seconds since the last round for which unused budget adds up."""
 
 _PULSE_GAP = 2.0
 """Maximum seconds between two polls of the event list while calls begin to fail."""
