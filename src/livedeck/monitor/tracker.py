@@ -462,7 +462,7 @@ class EventTracker:
             self._not_watched = gaps
 
     def _rules(self) -> StreamRules:
-        """Return the present rules: the same object while they are unchanged, because it caches derived values."""
+        """Return the present rules, as the same object while they are unchanged, because that caches derived values."""
         video = self.event.video
         presets = (video.presets if video else None) or ()
         marks = tuple(ruling.time for ruling in self._rulings if isinstance(ruling, UsualMark))

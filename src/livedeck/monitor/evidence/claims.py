@@ -46,7 +46,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "RECONNECTING": Claim(
             "two good replies without a new sample, dated at least 4 s apart; a newest sample that is too old for this "
             "stream's delay; and a reply about the event, read at least 4 s after that sample, that shows it not "
-            "completed. If no such reply comes in 30 s, the others are enough",
+            "completed. If no such reply comes in 30 s, the first two are enough",
             "late or gone: known in 8 s",
             "newer samples for 10 s",
         ),
@@ -85,13 +85,13 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "For a gone event: no new sample, and the event missing from two whole lists and from two replies to "
             "requests by id. For any other event: a new read that shows its stream finished, removed or replaced",
             "≠ unlisted",
-            "an acknowledgement. For a gone event also: the event in a list, or a good reply by its id. For any other "
-            "event also: a stream on air, or 10 min. An info ends after a minute",
+            "an acknowledgement; for a gone event also its return in a list or by its id; for any other event also a "
+            "stream on air, or 10 min. An info ends after a minute",
         ),
         "QOS_STALE": Claim(
-            "20 watched seconds of failed polls while other calls succeed. 60 s if three events, or 20 % of the "
-            "other calls, fail with 5xx or without a reply. Status 429 does not count. "
-            "Or new samples whose time stands still",
+            "new samples whose time stands still; or 20 watched seconds of failed polls while other calls succeed. This "
+            "takes 60 s if three events, or 20 % of the other calls, fail with 5xx or without a reply. Status 429 does "
+            "not count",
             "no reply for 12 s",
             "a good reply",
         ),

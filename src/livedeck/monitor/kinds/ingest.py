@@ -79,7 +79,7 @@ def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[O
     elif interval and phase.tally is BroadcastState.ON_AIR:
         yield Observation(*interval.evidence, since)
     elif case.quality.false_silence:
-        actual = f"metrics were {case.quality.late_by:.0f} s late, the encoder was connected"
+        actual = f"metrics were {case.quality.late_by:.0f} s late, but the encoder was connected"
         yield Observation(actual, "metrics on time", case.quality.false_silence, is_withdrawn=True)
 
 

@@ -585,7 +585,7 @@ class Thresholds(Record, kw_only=True):
         int, Limit("rounds", "VIEWER_GONE, VIEWER_STALLED and VIEWER_SLOW need this many bad rounds in a row")
     ] = 2
     viewer_rounds_long: Annotated[
-        int, Limit("rounds", "VIEWER_RUNGS and VIEWER_LATE need this many, because renditions may start one by one")
+        int, Limit("rounds", "VIEWER_RUNGS and VIEWER_LATE need so many bad rounds, because renditions may start late")
     ] = 3
     viewer_clear: Annotated[int, Limit("rounds", "good rounds in a row that clear an alarm about viewers")] = 2
     viewer_missing: Annotated[
