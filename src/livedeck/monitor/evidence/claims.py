@@ -89,9 +89,9 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "stream on air, or 10 min. An info ends after a minute",
         ),
         "QOS_STALE": Claim(
-            "new samples whose time stands still; or 20 watched seconds of failed polls while other calls succeed. This "
-            "takes 60 s if three events, or 20 % of the other calls, fail with 5xx or without a reply. Status 429 does "
-            "not count",
+            "new samples whose time stands still; or 20 watched seconds of failed polls while other calls succeed. "
+            "This takes 60 s if three events, or 20 % of the other calls, fail with 5xx or without a reply. Status 429 "
+            "does not count",
             "no reply for 12 s",
             "a good reply",
         ),
