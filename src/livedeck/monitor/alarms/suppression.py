@@ -136,8 +136,8 @@ def _keeps_hidden(parent: Alarm, case: _Case) -> bool:
     """Return whether a parent that is shelved or out of service also hides this alarm.
 
     The parent never hides an alarm of a higher severity than its `hides`. An incident hides its members until it
-    clears. Any other parent hides only alarms that began before or soon after it cleared. Alarms on the board stay
-    visible, and an alarm that a third alarm hides keeps that parent.
+    clears. Any other parent hides only alarms that began before or soon after it cleared. It does not hide an alarm
+    that is on the board, or that a third alarm hides.
     """
     alarm, window = case.alarm, timedelta(seconds=case.limits.picture_window)
     if parent.hides is None or alarm.severity.rank < parent.hides.rank:

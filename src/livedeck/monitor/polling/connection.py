@@ -129,7 +129,7 @@ def _with_result(link: ConnectionStatus, result: RoundResult) -> ConnectionStatu
 
 
 def _cause(failure: ApiError) -> ConnectionProblem:
-    """Return the problem that a failure shows. Without the platform's error body, nothing proves more than a status."""
+    """Return the problem that a failure shows. Without the platform's error body, a failure proves only its status."""
     if isinstance(failure, Unauthorized | Forbidden) and not failure.is_documented:
         return ConnectionProblem.REQUEST_REFUSED
     if isinstance(failure, ServerFault) and not failure.is_documented:
