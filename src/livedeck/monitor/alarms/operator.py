@@ -141,7 +141,7 @@ def put_in_service(alarm: Alarm, now: datetime) -> Alarm:
     if alarm.state is not AlarmState.OUT_OF_SERVICE:
         if alarm.state is AlarmState.SHELVED:
             raise AlarmRefused(f"{alarm.kind} is shelved, not out of service: unshelve it")
-        raise AlarmRefused(f"{alarm.kind} is not shelved")
+        raise AlarmRefused(f"{alarm.kind} is not out of service")
     return unhide(alarm, now)
 
 

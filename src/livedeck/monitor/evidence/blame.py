@@ -86,7 +86,7 @@ _NO_CONNECTION: Mapping[Cause, str] = MappingProxyType(
     {
         "dns": "the platform's host name does not resolve",
         "route": "this machine finds no way to the platform",
-        "tls": "no trusted connection: the certificate at the platform's address, or ca_file and the clock here",
+        "tls": "no trusted connection: the certificate at the platform's address, or this machine's ca_file or clock",
         "proxy": "the proxy does not connect to the platform",
     }
 )

@@ -195,7 +195,7 @@ class Thresholds(Record, kw_only=True):
     blind_after: Annotated[float, Limit("s", "without a good reply for this long, the screen cannot be trusted")] = 30.0
     recovery: Annotated[float, Limit("s", "after an outage every event is polled again within this time")] = 10.0
     unanswered: Annotated[
-        float, Limit("s", "polls of an event must fail for this long, because one or two failures may be chance")
+        float, Limit("s", "QOS_STALE needs failed polls for this long, because one or two failures may be chance")
     ] = 20.0
     unanswered_poor: Annotated[
         float, Limit("s", "the same as `unanswered`, for a poor link, where more polls fail by chance")
@@ -245,7 +245,9 @@ class Thresholds(Record, kw_only=True):
     poor_link: Annotated[
         float, Limit("share of lost replies", "a link is poor from this share on; a good link loses less than 1 %")
     ] = 0.05
-    poor_link_least: Annotated[int, Limit("lost replies", "fewer losses may be chance")] = 3
+    poor_link_least: Annotated[
+        int, Limit("lost replies", "a link with fewer losses is not poor: they may be chance")
+    ] = 3
     ahead: Annotated[
         float, Limit("s", "a sample dated further ahead has a wrong clock: the skew is known more exactly")
     ] = 30.0
@@ -511,7 +513,9 @@ class Thresholds(Record, kw_only=True):
     high_audio: Annotated[
         float, Limit("bit/s", "more than any common profile needs, so the encoder is set wrongly")
     ] = 320_000.0
-    audio_hold: Annotated[Hold, Limit("samples, s", "a pause in the programme is shorter")] = Hold(3, 15.0, 30.0)
+    audio_hold: Annotated[Hold, Limit("samples, s", "a pause in the programme is shorter than this")] = Hold(
+        3, 15.0, 30.0
+    )
     quiet_audio: Annotated[float, Limit("share of the usual sound rate", "sound is near silence below this")] = 0.06
     quiet_hold: Annotated[
         float, Limit("s", "near silence is a fault after this time, because pauses in the programme are shorter")
