@@ -30,7 +30,7 @@ def diagnose_incident(
     others = [event for event in on_air if event.id not in incident.affects]
     if name := _common_restream(incident, case):
         cause = f"Each failed restream is named {name}: the fault is at that platform, or on the line to it."
-        advice = f"Check on {name} whether the stream arrives; if not, call its support. The events here go on."
+        advice = f"Call the support of {name} if its page does not show the stream. The events here go on."
     elif not others:
         cause = "Every event on air failed: the fault is at the platform, or on a line that all encoders use."
         advice = "Check the platform's status page; call its support before you change encoders."
