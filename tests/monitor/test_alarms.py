@@ -382,7 +382,7 @@ def test_out_of_service_lasts_until_somebody_ends_it() -> None:
     assert (watcher.shown, [alarm.state for alarm in watcher.inactive]) == ((), [AlarmState.OUT_OF_SERVICE])
     watcher.do(lambda alarm: operator.put_in_service(alarm, watcher.now), "AUDIO_LOW")
     assert kinds(watcher.look(bad)) == ["AUDIO_LOW"]
-    with pytest.raises(AlarmRefused, match="AUDIO_LOW is not shelved"):
+    with pytest.raises(AlarmRefused, match="AUDIO_LOW is not out of service"):
         operator.put_in_service(watcher.alarm("AUDIO_LOW"), watcher.now)
 
 

@@ -66,7 +66,7 @@ BLAME = {
     Trouble.DROPPED: (Culprit.UNKNOWN, "no connection to the platform in time: the network, or the platform"),
     Trouble.CERTIFICATE: (
         Culprit.OWN_LINK,
-        f"{NONE}no trusted connection: the certificate at the platform's address, or ca_file and the clock here",
+        f"{NONE}no trusted connection: the certificate at the platform's address, or this machine's ca_file or clock",
     ),
     Trouble.HANDSHAKE: (Culprit.PLATFORM, SILENT),
     Trouble.STATUS: (Culprit.PLATFORM, "the network works: the platform answers 503"),

@@ -295,7 +295,7 @@ async def test_an_unfinished_change_names_the_command_that_undoes_it(tmp_path: P
         db.execute("UPDATE sample SET video = 1")
         for ending in ("", "-journal"):
             shutil.copy(f"{own}{ending}", f"{path}{ending}")
-    with pytest.raises(StorageError, match=r"unfinished change, which `sqlite3 FILE \.tables` undoes"):
+    with pytest.raises(StorageError, match=r"unfinished change: run `sqlite3 FILE \.tables` to undo it"):
         open_foreign(path)
     with closing(sqlite3.connect(path)) as db:
         db.execute("SELECT name FROM sqlite_master").fetchall()

@@ -349,7 +349,7 @@ def test_nobody_takes_back_what_another_one_acknowledged_or_what_is_too_long_ago
     again.engine.take(anna.given)
     again.look(*anna.states, after=TAKE_BACK_FOR.total_seconds() + 1)
     mine = replace(back, actor=again.actor)
-    with pytest.raises(AlarmRefused, match="can be taken back for 5 min"):
+    with pytest.raises(AlarmRefused, match="cannot be taken back after 5 min"):
         again.engine.act(mine, again.now, on_air=True)
     assert again.alarm("BLACKOUT").state is AlarmState.ACKNOWLEDGED
     at_last = again.engine.act(mine, NOW + TAKE_BACK_FOR, on_air=True)

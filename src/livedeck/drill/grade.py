@@ -54,11 +54,11 @@ class Incident(Record):
 
     @property
     def is_mistaken(self) -> bool:
-        """Whether a wrong change was made in place of the right reaction, which may be to change nothing."""
+        """True if a wrong change was made in place of the right reaction, which may be to change nothing."""
         return self.wrong > 0 and self.acted is None
 
     def is_open(self, at: datetime) -> bool:
-        """Return whether a time is between the alarm and its limit, and not after the action asked for."""
+        """Return whether a time is between the alarm and its limit, and not later than the requested action."""
         is_raised = self.raised is not None and self.raised <= at <= self.raised + self.answer.longest
         return is_raised and (self.acted is None or at <= self.acted)
 
@@ -121,7 +121,7 @@ def grade(evidence: Evidence) -> Grade:
 
 
 def _reactions(incidents: Iterable[Incident]) -> tuple[float, str]:
-    """Return the mean credit in percent, and the reason why it is no score; empty if it is one."""
+    """Return the mean credit in percent, and the reason why there is no score; empty if there is one."""
     incidents = [*incidents]
     total = sum(incident.weight for incident in incidents)
     counted = [(incident.weight, incident.credit) for incident in incidents if incident.credit is not None]
@@ -142,9 +142,10 @@ def _graded(incidents: Sequence[Incident], wrong: Iterable[Wrong]) -> Iterator[I
 
 
 def _owners(incidents: Sequence[Incident], change: Change) -> list[int]:
-    """Return the numbers of the incidents to which a wrong change belongs: the open incidents of its event.
+    """Return the indices of the incidents to which a wrong change belongs: the open incidents of its event.
 
-    Without any, returns the open incidents that ask for an action. Without any of these, returns all open incidents.
+    If its event has none, returns the open incidents that ask for an action. If there are none either, returns all open
+    incidents.
     """
     opened = [number for number, incident in enumerate(incidents) if incident.is_open(change.at)]
     same = [number for number in opened if change.event and incidents[number].answer.event == change.event]
@@ -236,7 +237,7 @@ def _is_due(row: ExpectedAlarm, evidence: Evidence) -> bool:
 def _false_alarms(evidence: Evidence) -> tuple[Raised, ...]:
     """Return the alarms without a cause.
 
-    An alarm about an event that the person has changed before has that change as its possible cause.
+    A change by the person counts as a cause of every later alarm about the same event.
     """
 
     def is_caused(raised: Raised) -> bool:

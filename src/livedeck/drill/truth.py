@@ -124,10 +124,11 @@ class Act(Record):
 
 
 class Change(Record):
-    """Change that reached the platform. `does`: its words, the same for the same change.
+    """Change that reached the platform. `does`: the change in words; equal changes have equal words.
 
     `event_id`, `event`: id and name of the event; empty without one. `answers`: indices of the answers that its request
-    matches. `ends_event`: it completes or deletes the event; in the evidence, only an event that is on air.
+    matches. `ends_event`: the change completes or deletes the event; in the evidence, False unless the event was on
+    air.
     """
 
     at: datetime

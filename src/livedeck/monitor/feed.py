@@ -18,7 +18,7 @@ from livedeck.monitor.model.unit import BitrateUnit
 
 
 class Feed(Protocol):
-    """Source of snapshots for a screen, which takes focus and commands in return. `Monitor` is the feed that polls.
+    """Source of snapshots for a screen. It takes the screen's focus and commands. `Monitor` is the feed that polls.
 
     Commands are awaited, because they may cross a network. They raise AlarmRefused, with a sentence for the user, if
     the feed cannot carry them out. `shown`: alarm as the user saw it, so that the feed can
@@ -46,13 +46,13 @@ class Feed(Protocol):
         """Poll the samples of the event on the screen more often. `event_id`: None if no event is on the screen."""
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Poll these lists for a viewer, in place of its previous lists."""
+        """Poll these lists for a screen, in place of its previous lists. `viewer`: name of the screen."""
 
     async def find_video(self, video_id: str) -> Video:
         """Return a video by id, even if no list holds it. Raises ApiError; NotFound if it does not exist."""
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Remember materials of a video, in this order, after those remembered before."""
+        """Add materials of a video to the remembered materials, in this order."""
 
     async def forget_materials(self, *ids: str) -> None:
         """Forget materials that no longer exist."""

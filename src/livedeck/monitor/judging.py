@@ -59,7 +59,7 @@ _ENDED_APART = timedelta(seconds=30)
 """Two decks may find the end of the same fault at times this far apart, because each polls at its own times."""
 
 _NEAR = timedelta(hours=1)
-"""Time before and after each record that is judged. Longer gaps without records are skipped."""
+"""Time that is judged before and after each record. Longer gaps without records are skipped."""
 
 _LAST = timedelta(seconds=30)
 """Last part of a recording; an alarm that begins there may not have been recorded."""
@@ -287,8 +287,8 @@ def read_recorded(db: Foreign) -> Recorded:
 def _dated(records: Iterable[EventRecord]) -> tuple[EventRecord, ...]:
     """Return the records with each change of a restream at the platform's date, not at the time of a poll.
 
-    Several processes may have written the records. A state of a restream with an older date than the last one is left
-    out.
+    Several processes may have written the records. A state of a restream is left out if its date is older than that of
+    the state before.
     """
     found: list[EventRecord] = []
     last: dict[str, EventRecord] = {}

@@ -331,9 +331,10 @@ class Monitor:
             self._tell(", ".join(texts[:_MAX_NAMED]) + more, event_id)
 
     def set_focus(self, event_id: str | None, viewer: str = "") -> None:
-        """Poll an event's samples more often while a viewer shows the event. `event_id`: None if it shows no event.
+        """Poll an event's samples more often while a screen shows the event.
 
-        At most `_MAX_FOCUS` events are in focus: those of the viewers that switched events last.
+        `event_id`: None if the screen shows no event. `viewer`: the screen, or an attached deck. At most `_MAX_FOCUS`
+        events are in focus: the events of the viewers that switched last.
         """
         if self._focus.get(viewer) == event_id:
             return
@@ -343,7 +344,7 @@ class Monitor:
         self._awake.set()
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Poll these lists, and no others, for a viewer."""
+        """Poll these lists, and no others, for a screen or an attached deck (`viewer`)."""
         if self.on_demand.watch(viewer, keys):
             self._interrupt.set()
 
@@ -352,7 +353,7 @@ class Monitor:
         return await self.on_demand.find_video(video_id)
 
     async def remember_materials(self, *materials: KnownMaterial) -> None:
-        """Remember materials of a video, in this order, after those remembered before."""
+        """Add materials of a video to the remembered materials, in this order."""
         await self.on_demand.materials.remember(materials)
         self.refresh()
 
@@ -529,7 +530,7 @@ class Monitor:
     async def _take_actions(self, shared: History | HistoryReader) -> None:
         """Apply rulings, silences and alarm actions since the last read.
 
-        The first read brings earlier ones, which are applied but not reported as news.
+        The first read brings earlier actions, which are applied but not reported as news.
         """
         failures = shared.failures
         self._apply_rulings(await shared.new_rulings(), is_news=self._are_actions_read)
@@ -620,7 +621,7 @@ class Monitor:
             await self._expect_events(history)
 
     async def _expect_events(self, shared: History | HistoryReader) -> None:
-        """Note the events that were on air, by the history, just before this monitor started: a list must hold them."""
+        """Expect events in the list if the history has them on air just before this monitor started."""
         if not shared.fault:
             self._world.expect(await shared.on_air_since(self._clock.now() - _EXPECTED_FOR))
 
@@ -680,8 +681,8 @@ class Monitor:
     async def _ingest(self, result: PollResult) -> None:
         """Take a result. End the round early if it brings a new fault, or a list that a screen waits for.
 
-        Drops a result that arrives with the end of a stop of this process, because its call is made again. Keeps a list
-        polled on demand.
+        Drops a result that arrives with the end of a stop of this process, because its call is made again. A list
+        polled on demand is never dropped.
         """
         if self._take_pulse(self._beat_due) and not isinstance(result.key, ResourceKey):
             return

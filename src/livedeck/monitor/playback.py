@@ -125,7 +125,7 @@ class Playback:
         return self._snapshot
 
     async def jump(self, at: datetime) -> None:
-        """Go to a moment, and keep the speed. Raises PastError if the moment cannot be shown, without any change."""
+        """Go to a moment, and keep the speed. If the moment cannot be shown, raises PastError and changes nothing."""
         if at > self._machine.now():
             raise PastError(f"{at:%Y-%m-%d %H:%M:%S}Z is in the future")
         if not await self._show(at, None):

@@ -30,7 +30,7 @@ _OVERLAP = 30.0
 
 
 _ON_THE_WAY = 10.0
-"""Seconds by which another process's round may be older, because it arrives with the next samples of its event."""
+"""Seconds by which another process's round may arrive late, because it is published with the event's next samples."""
 
 _FORGOTTEN = 60.0
 """Seconds after which a stale state of another process is dropped."""

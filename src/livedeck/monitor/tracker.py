@@ -247,7 +247,7 @@ class EventTracker:
         return is_on_air and newest is not None and at - newest <= self._thresholds.ended_samples + (self.lag or 0)
 
     def take_viewer(self, state: ViewerState | None, status: ConnectionStatus) -> None:
-        """Take the newest state of the event's probe; None while no probe asks."""
+        """Take the newest state of the event's probe; None without a probe."""
         self._viewer = state
         self._viewing = update_viewing(self._viewing, state, self.event, status.skew, self._thresholds)
 
@@ -299,7 +299,7 @@ class EventTracker:
         return bool(self._answered_at or self._error)
 
     def update_event(self, event: Event, status: ConnectionStatus, at: ClockReading, *, is_listed: bool = True) -> None:
-        """Set the event as read at `at`, from a list or by id. Its stream must be the same."""
+        """Set the event as read at `at`, from a list or by id. Its stream must be the same as before."""
         if _is_live(event) and not _is_live(self.event) and not len(self._readings):
             self._asks, self._empty_at = Asks(), None  # before the stream was live, no sample was due
         self.event, self._listed_at, self._seen_at, self.is_listed = event, at, at, is_listed
@@ -410,7 +410,7 @@ class EventTracker:
             self._update_restreams(status)
 
     def _covered(self, times: Sequence[float], at: float, *, is_proof: bool, is_part: bool) -> Coverage:
-        """Return the coverage after a reply at `at` (epoch s, server time). `times`: its samples', ascending."""
+        """Return the coverage after a reply at `at` (epoch s, server time). `times`: of its samples, ascending."""
         readings = self._readings if len(self._readings) else self._recorded
         cadence, lag, started_at = self._analysis.cadence, self.lag, self.event.stream and self.event.stream.started_at
         return self._coverage.after_answer(
@@ -462,7 +462,7 @@ class EventTracker:
             self._not_watched = gaps
 
     def _rules(self) -> StreamRules:
-        """Return the present rules: the same object while they are unchanged, because it caches derived values."""
+        """Return the present rules, as the same object while they are unchanged, because that caches derived values."""
         video = self.event.video
         presets = (video.presets if video else None) or ()
         marks = tuple(ruling.time for ruling in self._rulings if isinstance(ruling, UsualMark))
@@ -693,7 +693,7 @@ class EventTracker:
         )
 
     def _last_news(self, status: ConnectionStatus) -> datetime | None:
-        """Return the time of the last good reply (server time). Without one, return that of the first failure.
+        """Return the time of the last good reply (server time), or of the first failure if no reply was good.
 
         If the samples' time stands still, this is the time of the newest sample.
         """
@@ -718,7 +718,7 @@ class EventTracker:
 
     @property
     def _is_undecided(self) -> bool:
-        """True if the samples are late or gone, and this process has not seen one arrive."""
+        """True if the samples are late or gone, and this process has not seen a sample arrive."""
         found = self._presence
         return found is not None and found.standing is EncoderStanding.LATE_OR_GONE and not found.has_moved
 
@@ -1137,7 +1137,7 @@ class WorldTracker:
             self._drop(event_id, at, was_sending=standing is Standing.SENDING)
 
     def drop(self, event_id: str, at: ClockReading) -> None:
-        """Drop an event whose end is in the recording that is judged again."""
+        """Drop an event, because the recording that is judged again says that it ended."""
         self._doubts.take_part({event_id})
         tracker = self._trackers.get(event_id)
         self._drop(event_id, at, was_sending=tracker is not None and _is_sending(tracker.state))

@@ -414,7 +414,7 @@ class _Turn:
         return entry.status in BEGINNINGS and is_present and not _is_unhandled(alarm)
 
     def _restore(self, life: Life, box: Box, status: Status, stage_before: int) -> None:
-        """Forget the newest notification of a life on a route, which was not sent, and restore the one before."""
+        """Forget the newest, unsent notification of a life on a route, and restore the previous notification."""
         if status is Status.ESCALATED:
             escalated = _without(life.escalated, _place(box))
             if stage_before != NOT_NOTIFIED:
@@ -427,7 +427,7 @@ class _Turn:
             self.lives[life.key] = replace(life, notified=notified)
 
     def withdraw_handled(self) -> None:
-        """Withdraw unsent messages whose alarms all cleared while they were handled; their end is not sent either.
+        """Withdraw unsent messages whose alarms all cleared while handled. The end of these alarms is not sent either.
 
         The newest message comes first, because each one restores the notification before it.
         """
@@ -477,7 +477,8 @@ class _Turn:
     def _began(self, route: Route, alarm: Alarm) -> datetime:
         """Return the time from which `group_wait` counts: when the alarm was raised.
 
-        Returns now if the route has notified of the alarm before, or if the end of an earlier life goes out first.
+        Returns the present time if the route has notified of the alarm before, or still has to send the end of an
+        earlier life.
         """
         has_other_life = any(life.key == alarm.key for life in self.missed.values())
         is_notified = route.name in self.lives[alarm.key].notified
@@ -847,7 +848,7 @@ def _notified_now(life: Life, alarm: Alarm) -> Mapping[str, Notified]:
 def _expired_acknowledgement(alarm: Alarm) -> str:
     """Return the time of the expired acknowledgement as text; empty if there was none.
 
-    Each expired acknowledgement is a reason to escalate once. The text of a later one compares as greater.
+    Each expired acknowledgement is a reason to escalate once. The text of a later acknowledgement compares as greater.
     """
     return isoformat_utc(alarm.acknowledged_at) or ""
 

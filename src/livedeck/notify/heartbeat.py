@@ -22,7 +22,7 @@ _log = Log("livedeck.notify")
 _TURNED, _ANSWERED, _SENT = timedelta(seconds=30), timedelta(seconds=90), timedelta(minutes=5)
 
 _INTERVALS = 2
-"""Intervals of the event list that may pass without a usable reply. Without events, only the list is polled."""
+"""Intervals of the event list that may pass without a usable reply, because without events only the list is polled."""
 
 
 class Vitals(NamedTuple):

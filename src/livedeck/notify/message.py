@@ -122,7 +122,7 @@ class Entry(Record):
 
     @property
     def is_urgent(self) -> bool:
-        """True if the entry has news of a present alarm that is critical or NOTIFY_FAILING. It needs no allowance."""
+        """True if the entry has news of a present critical alarm, or of NOTIFY_FAILING; it then needs no allowance."""
         is_news = self.status in {Status.FIRING, Status.ESCALATED} and not self.is_cleared
         return is_news and (self.severity is Severity.CRITICAL or self.kind == NOTIFY_FAILING)
 
@@ -162,7 +162,7 @@ class Entry(Record):
 class Beginning(NamedTuple):
     """An alarm that a message reports as present: its life, and the alarm's stage in the previous notification.
 
-    `dedup_key`, `entry`: its key for receivers, and its entry as JSON; empty if no end must be sent.
+    `dedup_key`, `entry`: the alarm's key for receivers, and its entry as JSON; empty if no end must be sent.
     """
 
     life: str
@@ -237,7 +237,7 @@ class Message(Record):
         )
 
     def as_plain_text(self) -> Message:
-        """Return the message as short plain text, under a key of its own, for a receiver that refuses it as it is."""
+        """Return the message as short plain text, under a key of its own, for a receiver that refuses the original."""
         title = self.title[:MAX_PLAIN]
         plain = replace(self, payload="").linked({})
         return replace(plain, key=f"{self.key}-text", text=plain.text[: MAX_PLAIN - len(title) - 1])

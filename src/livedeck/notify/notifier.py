@@ -94,7 +94,7 @@ class Storage(Protocol):
         """
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
-        """Return the messages in that state, oldest first, with times by the machine's clock."""
+        """Return the messages in `state`, oldest first, with times by the machine's clock."""
 
     def may_send(self, key: str) -> bool:
         """Return whether this process should still send the message."""
@@ -107,7 +107,7 @@ class Storage(Protocol):
         """
 
     def opens(self) -> tuple[Open, ...]:
-        """Return the alarms that are open at each target: it has accepted their beginning but not yet their end."""
+        """Return the alarms that are open at each target: the target accepted their beginning but not yet their end."""
 
     def forget_old(self, now: datetime) -> None:
         """Delete messages that were sent or given up long ago. `now`: time by the machine's clock."""
@@ -120,7 +120,7 @@ class Storage(Protocol):
 
 
 def first_of(messages: Sequence[Message]) -> Message | None:
-    """Return the message to send first: the oldest with critical alarms, else the oldest. None if there is none.
+    """Return the message to send first: the oldest with critical alarms, else the oldest; None without messages.
 
     `messages`: oldest first. No message overtakes an older one about the same alarm.
     """
@@ -574,7 +574,7 @@ class Notifier:
         return min(found, key=lambda message: (queue[message.key].tries, not message.is_urgent), default=None)
 
     async def _hears_within(self, name: str, seconds: float) -> bool:
-        """Wait up to `seconds` until a message of the target is queued. Return whether one was."""
+        """Wait up to `seconds` until a message of the target is queued. Return whether a message was queued."""
         self._news[name].clear()
         news = asyncio.ensure_future(self._news[name].wait())
         pause = asyncio.ensure_future(self._clock.sleep(max(0.0, seconds)))
@@ -588,9 +588,9 @@ class Notifier:
     async def _try_part(self, name: str, target: Target, failed: Message) -> Delivery | None:
         """Try a message about a single alarm, taken out of a shared message, while another message fails.
 
-        Each call tries another alarm, but none that several waiting messages are about: a newer message must not
-        overtake an older one. If the target takes the single alarm, the shared message is split, and the failed message
-        is split or given up. Returns None without such an alarm, and before the third failed try.
+        Each call tries another alarm, but never an alarm that several waiting messages are about: a newer message must
+        not overtake an older one. If the target takes the single alarm, the shared message is split, and the failed
+        message is split or given up. Returns None without such an alarm, and before the third failed try.
         """
         queue = self._queues[name]
         tries = queue[failed.key].tries if failed.key in queue and failed.key not in self._called_back else 0
@@ -657,7 +657,7 @@ class Notifier:
         return parts
 
     async def _give_up(self, name: str, target: Target, message: Message, overtaken: frozenset[str]) -> None:
-        """Split a message into its alarms, or give it up if it has one, because the target takes other messages.
+        """Split a message into its alarms, or give it up if it has a single alarm: the target takes other messages.
 
         `overtaken`: alarms of which the target took a newer message. Parts about them are given up, too.
         """

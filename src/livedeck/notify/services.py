@@ -224,7 +224,7 @@ class PagerDuty:
         return await find(self._api)
 
     async def send(self, message: Message) -> Delivery:
-        """Send an event for each alarm, some at a time. A retry sends those that were not taken before.
+        """Send an event for each alarm, some at a time. A retry sends only events that were not taken before.
 
         If PagerDuty refuses an event, the other events are still sent. After any other failure, no further event is
         sent.
@@ -324,7 +324,7 @@ class Slack:
         return await find(self._api)
 
     async def send(self, message: Message) -> Delivery:
-        """Post a message, or change those of the alarms that have cleared. A retry repeats no finished request."""
+        """Post a message, or edit the earlier messages of cleared alarms. A retry repeats no finished request."""
         done = self._done.of(message)
         before = len(done)
         delivery = await self._send(message, done)
@@ -502,5 +502,5 @@ def _run(line: str, links: Container[str]) -> dict[str, object]:
 
 
 def _text_run(text: str) -> dict[str, object]:
-    """Return a run of text. Its braces are parted, because Teams turns `{{TIME(...)}}` into a time."""
+    """Return a run of text, with a gap between two braces, because Teams turns `{{TIME(...)}}` into a time."""
     return {"type": "TextRun", "text": re.sub(r"\{(?=\{)", "{ ", text)}

@@ -331,7 +331,7 @@ class Spool:
                 )
 
     def opens(self) -> tuple[Open, ...]:
-        """Return the alarms that are open at each target: it has accepted their beginning but not yet their end."""
+        """Return the alarms that are open at each target: the target accepted their beginning but not yet their end."""
         with self._named():
             rows = self._rows("SELECT target, life, dedup_key, route, body, receipt FROM open ORDER BY rowid")
         return tuple(
@@ -359,7 +359,7 @@ class Spool:
             return self._db.execute(change, tuple(keys)).rowcount
 
     def messages(self, state: str) -> tuple[Spooled, ...]:
-        """Return the messages in that state, oldest first."""
+        """Return the messages in `state`, oldest first."""
         with self._named():
             return self._messages("state = ?", state)
 

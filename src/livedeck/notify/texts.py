@@ -253,7 +253,7 @@ def _label(entry: Entry) -> str:
 
 
 def _counted(entries: Sequence[Entry]) -> str:
-    """Return the number of alarms of each kind: `40 x PACKET_LOSS`. Adds a severity that differs from the first."""
+    """Return the number of alarms of each kind: `40 x PACKET_LOSS`. Names a severity that is not the first alarm's."""
     first, counts = entries[0], Counter[tuple[str, str]]()
     for entry in entries:
         is_lower = first.status in BEGINNINGS and entry.severity is not first.severity

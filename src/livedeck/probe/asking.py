@@ -71,7 +71,7 @@ class _Round:
             return answer, reason
 
     async def segment(self, name: str, playlist: str, segments: Sequence[Segment]) -> tuple[Segment, Answer] | None:
-        """Return the newest complete one of these segments, with its reply. Tries at most two."""
+        """Return the newest complete segment of `segments`, with its reply. Tries at most two segments."""
         for segment in reversed(segments[-2:]):
             answer = await self._requests.get(segment.part, Want.SEGMENT)
             if self.is_unasked(f"segment of {name}", answer):
@@ -96,11 +96,11 @@ class _Round:
                 self.suspects.append((playlist, segment, f"segment {segment.number} of {name}: {answer.error}"))
 
     async def settle(self) -> None:
-        """Read the playlists of segments that did not arrive again, and count segments that they still list as missing.
+        """Read the playlists again whose segments did not arrive, and note which of these segments are missing.
 
-        A segment that has left its playlist is no fault for players. Neither is a segment whose address was cut off,
-        because the playlist was read while it was written. All segments of a playlist that this round cannot read again
-        count as missing.
+        A segment is missing if its playlist still lists it: players do not ask for a segment that has left its
+        playlist. A segment is not missing if its address was cut off, because the playlist was read while it was
+        written. If this round may not read a playlist again, all its segments that did not arrive are missing.
         """
         for playlist in dict.fromkeys(playlist for playlist, *_ in self.suspects):
             answer, found = await self.playlist(playlist)

@@ -6,7 +6,8 @@ only av. WARM_UP is a segment from livedeck. It is decoded twice: before the lim
 after them, as the first answer.
 
 After the limits the process can open no file and no socket and start no process or thread, whatever a decoder does. On
-Linux it can do nothing but read, write, take memory and end: not signal or trace the deck, which runs as the same user.
+Linux it can do nothing but read, write, take memory and end. So it cannot signal or trace the deck, which runs as the
+same user.
 """
 
 from __future__ import annotations
@@ -33,11 +34,14 @@ KINDS = ("mpegts", "mp4", "aac")
 """Kinds of segments, as formats of FFmpeg."""
 
 REQUEST = Struct("!BI")
-"""Index of the kind, and number of bytes that follow."""
+"""Layout of a request: index of the kind, and number of bytes that follow."""
 
 ANSWER = Struct("!BBBBBBf8f18432s43200s")
-"""Fault, number of key frames, width and height of the picture, may have sound, number of channels, loudness,
-peaks, cells of each key frame, pixels of the last one (RGB). Unused places are zero."""
+"""Layout of an answer; unused places are zero.
+
+Fault, number of key frames, width and height of the picture, whether there may be sound, number of channels, loudness,
+peaks, cells of each key frame, pixels of the last key frame (RGB).
+"""
 
 SEEN, UNDECODABLE, TOO_LARGE, UNFAMILIAR, PICTURELESS, KEYLESS = range(6)
 """Faults. UNDECODABLE: neither picture nor sound. TOO_LARGE: the segment needs more memory than allowed, and the
@@ -118,7 +122,7 @@ def shut_doors() -> None:
 def _refuse_calls() -> None:
     """Let the kernel refuse all system calls but those of `_CALLS`, from now on (Linux: seccomp).
 
-    On a kernel without such filters only the limits hold.
+    On a kernel without such filters only the limits apply.
     """
     import ctypes
 
@@ -162,7 +166,8 @@ def _failed(fault: int, *, has_sound: bool = False) -> bytes:
 def look(kind: str, content: bytes) -> bytes:
     """Return the answer to a segment. Raises any error of PyAV.
 
-    Only key frames are decoded. Each decoder, scaler and filter is told to use one thread: it may start no other.
+    Only key frames are decoded. Each decoder, scaler and filter is told to use one thread, because the process may not
+    start threads.
     """
     import av
 
@@ -219,7 +224,7 @@ class Eye:
                 self._last = frame
 
     def picture(self, aspect: float) -> tuple[int, int, bytes]:
-        """Return width, height and pixels (RGB) of the last key frame, scaled to fit 160 x 90. Zeros without one.
+        """Return width, height and pixels (RGB) of the last key frame, scaled to fit 160 x 90; zeros without a frame.
 
         `aspect`: width of a pixel of the segment by its height, such as 64 / 45 for a wide picture of 720 x 576.
         """

@@ -163,7 +163,7 @@ async def _exchange(process: Process, request: bytes = b"") -> bytes:
 
 
 def _sight(answer: bytes) -> Sight:
-    """Return the findings of an answer. Raises ValueError for values that a sound process never gives."""
+    """Return the findings of an answer. Raises ValueError for values that an undamaged process never gives."""
     fault, frames, width, height, has_sound, channels, loudness, *peaks, cells, pixels = eye.ANSWER.unpack(answer)
     if fault in _FAULTS:
         return Sight(error=_FAULTS[fault])

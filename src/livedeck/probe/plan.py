@@ -16,7 +16,7 @@ from livedeck.probe.fetch import REQUEST_WEIGHT
 from livedeck.record import Record
 
 OFF = "off"
-"""Setting in place of an address that switches the probe of an event off."""
+"""Word in place of an address in the settings: do not probe the event."""
 
 DOUBT_INTERVAL, DOUBT_SECONDS = 4.0, 60.0
 """Seconds between two rounds of a doubted event, and seconds after which its usual interval returns."""
@@ -55,7 +55,10 @@ class Address(Record):
 
 
 class Plan(Record):
-    """Settings of the probe. `own`, `secret`: event id -> address. `platform`: address of the platform's API.
+    """Settings of the probe.
+
+    `own`, `secret`: event id -> address from the settings, and from `playlists_file`. `template`: address of all other
+    events, with `{event_id}` or `{stream_id}`. `platform`: address of the platform's API.
 
     `interval`: seconds between two rounds of an event. `budget`: maximum traffic of all events together, in bit/s.
     """
@@ -103,8 +106,8 @@ def _checked(text: str, origin: Origin, home: str) -> Address:
 class Cost(Record):
     """Facts about a playlist that decide the traffic of its rounds.
 
-    `bandwidth`: bit rate of the lowest rung with its sound (bit/s). `target`: seconds of a segment. `rungs`: their
-    number. `playlist_size`: bytes of a media playlist; 0 if unknown. `has_sound_apart`: sound has its own playlist.
+    `bandwidth`: bit rate of the lowest rung with its sound (bit/s). `target`: seconds of a segment. `rungs`: number of
+    rungs. `playlist_size`: bytes of a media playlist; 0 if unknown. `has_sound_apart`: sound has its own playlist.
     """
 
     bandwidth: float

@@ -78,7 +78,7 @@ class Prober:
 
     @property
     def blocked(self) -> str:
-        """Reason why no event can be probed; empty if events can."""
+        """Reason why no event can be probed; empty if events can be probed."""
         return "" if is_installed() else NOT_INSTALLED
 
     def want(self, events: Collection[Viewed]) -> None:
@@ -195,7 +195,7 @@ class Prober:
         return f"probe {asked} of {len(self._targets)}{rate}{rarer}"
 
     def _weigh(self) -> None:
-        """Update the traffic of all events without a budget (bit/s)."""
+        """Update the traffic (bit/s) that all events would have without the limit of the budget."""
         self._rate = sum(8 * target.weight for target in self._targets.values()) / self.plan.interval
 
     def _log_traffic(self) -> None:

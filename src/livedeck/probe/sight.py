@@ -32,10 +32,10 @@ MOVED = 6
 """Difference in luma above which a cell has changed. Camera noise is below it."""
 
 MOVED_CELLS = 2
-"""Number of changed cells from which a picture moves: a small clock changes two."""
+"""Minimum number of changed cells that show that a picture moves: a small clock changes two."""
 
 MOVED_MEAN = 0.25
-"""Mean difference in luma from which a picture moves, if no cell has changed."""
+"""Minimum mean difference in luma that shows that a picture moves, if no cell has changed."""
 
 SILENT = -60.0
 """Peak in dBFS below which a channel is silent."""

@@ -23,7 +23,7 @@ from livedeck.monitor.model.thresholds import AlarmLimits
 from livedeck.record import Record
 
 _KEPT = 4
-"""Number of newest actions that an alarm keeps of each kind. They may belong to several occurrences of its fault."""
+"""Number of newest actions of each kind that an alarm keeps. They may belong to several occurrences of its fault."""
 
 _MAX_ALARMS = 2000
 """Maximum number of alarms with actions in memory, because a deck runs for weeks. The most recent actions stay."""
@@ -65,7 +65,8 @@ class AlarmActions(Record):
     def next_moment(self, now: datetime) -> datetime:
         """Return the time to store for a new action: `now`, or just after the newest action if that is later.
 
-        Returns `now` if the newest action is over `SAME_OCCURRENCE` in the future, because a clock was then set back.
+        If the newest action is over `SAME_OCCURRENCE` in the future, returns `now`: that action comes from a wrong
+        clock.
         """
         later = self.newest + timedelta(microseconds=1)
         return later if now < later <= now + SAME_OCCURRENCE else now
@@ -89,7 +90,7 @@ def merge(earlier: Mapping[AlarmKey, AlarmActions], actions: Iterable[AlarmActio
 
 
 def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, limits: AlarmLimits) -> Alarm:
-    """Return the alarm after these actions, without those dated over `SAME_OCCURRENCE` in the future."""
+    """Return the alarm after these actions. Actions dated over `SAME_OCCURRENCE` in the future do not count."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     note = next((action for action in reversed(actions.notes) if action.at <= limit), None)
@@ -107,7 +108,7 @@ def apply(alarm: Alarm, actions: AlarmActions, now: datetime, *, on_air: bool, l
 def holding_acknowledgement(
     alarm: Alarm, actions: AlarmActions, now: datetime
 ) -> tuple[AlarmAction | None, datetime | None]:
-    """Return the alarm's acknowledgement in force and the time of the previous one; None for each that is missing."""
+    """Return the alarm's acknowledgement in force and the time of the previous one; each is None if missing."""
     limit = now + SAME_OCCURRENCE
     shelving = next((action for action in reversed(actions.shelvings) if action.at <= limit), None)
     acknowledgements = _acknowledgements(actions, shelving, limit)
@@ -235,7 +236,7 @@ def _acknowledged(alarm: Alarm, acknowledgement: AlarmAction) -> Alarm:
     """Return the alarm with this acknowledgement applied.
 
     Returns the same alarm if this or a later acknowledgement was applied before. A fault that got worse needs a new
-    one.
+    acknowledgement.
     """
     last = alarm.acknowledged_at
     if last and (

@@ -29,8 +29,8 @@ SHARED = frozenset(kind.name for kind in ALARM_KINDS.values() if kind.shared)
 class Held(Record):
     """Onset of an alarm that is not announced yet.
 
-    `onset`: the transition, with its true time. `before`: the alarm as last announced; None if it never was. `until`:
-    time of the announcement at the latest.
+    `onset`: the transition, with its true time. `before`: the alarm as last announced; None before its first
+    announcement. `until`: time of the announcement at the latest.
     """
 
     onset: AlarmChange
@@ -99,7 +99,10 @@ def announce(
 
 
 def announced(alarms: Mapping[AlarmKey, Alarm], held: Mapping[AlarmKey, Held]) -> Collection[Alarm]:
-    """Return the alarms as last announced: an alarm with a waiting onset in its earlier state, or left out if new."""
+    """Return the alarms as last announced.
+
+    An alarm with a waiting onset has the state before this onset. A new alarm with a waiting onset is left out.
+    """
     if not held:
         return alarms.values()
     before = {key: onset.before for key, onset in held.items()}
@@ -107,9 +110,9 @@ def announced(alarms: Mapping[AlarmKey, Alarm], held: Mapping[AlarmKey, Held]) -
 
 
 def has_waited(held: Mapping[AlarmKey, Held], now: datetime, limits: AlarmLimits) -> bool:
-    """Return whether an onset has waited for `shared_hold_most` seconds.
+    """Return whether any onset has waited for `shared_hold_most` seconds.
 
-    Events whose samples are late or gone then count as failed.
+    From then on, events whose samples are late or gone count as failed.
     """
     most = timedelta(seconds=limits.shared_hold_most)
     return any(now - onset.onset.at >= most for onset in held.values())

@@ -92,6 +92,7 @@ def check_seen(command: AlarmCommand, alarm: Alarm) -> None:
     if shown is None or kind in {ActionKind.UNSHELVE, ActionKind.IN_SERVICE}:
         return
     if not is_of(shown, alarm):
-        raise AlarmOver(f"the fault you saw has cleared; {alarm.kind} came back at {alarm.since:%H:%M:%S}Z: check it")
+        at = f"{alarm.since:%H:%M:%S}Z"
+        raise AlarmOver(f"the fault you saw has cleared, and {alarm.kind} came back at {at}: check the new fault")
     if kind in _SILENCING and is_worse(alarm, shown):
         raise AlarmGotWorse(f"{alarm.kind} got worse since it was shown: {alarm.severity}, {evidence_text(alarm)}")

@@ -30,7 +30,7 @@ def diagnose_incident(
     others = [event for event in on_air if event.id not in incident.affects]
     if name := _common_restream(incident, case):
         cause = f"Each failed restream is named {name}: the fault is at that platform, or on the line to it."
-        advice = f"Call the support of {name}. Its page shows whether the stream arrives; the events here go on."
+        advice = f"Call the support of {name} if its page does not show the stream. The events here go on."
     elif not others:
         cause = "Every event on air failed: the fault is at the platform, or on a line that all encoders use."
         advice = "Check the platform's status page; call its support before you change encoders."
@@ -58,13 +58,13 @@ def _viewers_of(members: Collection[EventState]) -> str:
 
 
 def _common(members: set[str], others: set[str]) -> str:
-    """Return the value that all members share; empty if their values differ, or if another event has the same."""
+    """Return the value that all members share; empty if their values differ, or if another event has it too."""
     value = next(iter(members)) if len(members) == 1 else ""
     return "" if value in others else safe(value, 60)
 
 
 def _common_host(members: Collection[EventState], others: Collection[EventState]) -> str:
-    """Return the ingest host of all members; empty if they differ, another event has it or has an unknown host."""
+    """Return the ingest host that only the members have; empty without one, or if another event's host is unknown."""
     hosts = {_host(event) for event in others}
     return "" if "" in hosts else _common({_host(event) for event in members}, hosts)
 

@@ -464,12 +464,12 @@ class AlarmEngine:
         return incidents
 
     def _may_coincide(self, shared: Iterable[Alarm]) -> bool:
-        """Return whether enough events have alarms for an incident. This saves the slow comparison of inputs."""
+        """Return whether enough events have alarms for an incident. This check saves the slow comparison of inputs."""
         has_incident = not self.alarms.keys().isdisjoint(_INCIDENTS)
         return has_incident or len({alarm.event_id for alarm in shared}) >= self._limits.shared_events
 
     def _bounded(self, alarms: Mapping[AlarmKey, Alarm], state: MonitorState) -> dict[AlarmKey, Alarm]:
-        """Return the alarms without obsolete ones; beyond `listed_most`, the least urgent RETURNED ones are CLEARED."""
+        """Return the alarms without obsolete ones. Above `listed_most`, clear the least urgent RETURNED alarms."""
         kept = {key: alarm for key, alarm in alarms.items() if not self._is_obsolete(alarm, state)}
         excess = len(kept) - self._limits.listed_most
         if excess <= 0:
@@ -509,7 +509,7 @@ def _without_future_shelf(alarm: Alarm, now: datetime) -> Alarm:
 def _may_be_of(alarm: Alarm, kinds: Container[str]) -> bool:
     """Return whether an alarm may be part of an incident of these kinds.
 
-    A missing picture that was never there does not count, because it may be intended (radio).
+    The alarm of an event that never had a picture does not count, because the event may be radio.
     """
     is_question = alarm.severity is Severity.WARNING and alarm.expected.endswith(MAY_BE_RADIO)
     is_fault = alarm.is_ongoing and alarm.severity is not Severity.INFO and not is_question
@@ -517,7 +517,7 @@ def _may_be_of(alarm: Alarm, kinds: Container[str]) -> bool:
 
 
 def _step(before: Alarm | None, alarm: Alarm, names: Mapping[str, str], now: datetime) -> Step:
-    """Return the step of an alarm, with its timeline extended. `names`: event names by id."""
+    """Return the step of an alarm, with the alarm's timeline extended. `names`: event names by id."""
     change = lifecycle.change_between(before, alarm, now)
     return Step(before, timeline.extend(before, alarm, change, names, now), change)
 

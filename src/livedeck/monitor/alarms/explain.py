@@ -1,7 +1,7 @@
 """Explain the alarms of an event. Pure.
 
 An explanation has the judged facts, the next possible alarms, the alarms that notify nobody, and the deciding limits.
-It runs the monitor's own rules and has no limits of its own.
+This module runs the monitor's own rules and has no limits of its own.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ def _reason_unjudged(
 def _reason_witness(
     component: Component, detector: SampleDetector, features: SampleFeatures, thresholds: Thresholds
 ) -> str:
-    """Return the words for a detector that judges a low video rate only with a second sign; empty for any other."""
+    """Return the reason why a low video rate alone proves nothing for this kind; empty for any other kind."""
     if component is not Component.VIDEO or features.usual.video is None or detector.duty is not None:
         return ""
     low = features._replace(video=1.0, window=features.window._replace(video=1.0), is_dark=False)
@@ -286,7 +286,7 @@ def _reason_witness(
     if is_alone or not is_with:
         return ""
     kind = "constant" if features.usual.is_constant else "variable"
-    return f"a low video rate needs a second sign (loss, sound or frames), the class is {kind}"
+    return f"a low video rate needs a second sign (loss, sound or frames), because the rate is normally {kind}"
 
 
 # Limits
@@ -329,7 +329,7 @@ def limits_read(judged: Judged, kind: str) -> tuple[str, ...]:
 
 
 def _decides(case: ExplainCase, kind: str, ahead: Iterable[Forecast]) -> Iterator[DecidingLimit]:
-    """Yield the limits that a kind reads; if `kind` is empty, those of all kinds that are not the default."""
+    """Yield the limits that a kind reads. For an empty `kind`, yield the changed limits that any kind reads."""
     judged, limits, state = case.judged, case.limits, case.state
     assert judged is not None
     assert limits is not None

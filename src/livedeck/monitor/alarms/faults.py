@@ -234,10 +234,10 @@ def unjudged_events(state: MonitorState) -> frozenset[str]:
 
 
 def unjudged_keys(alarms: Iterable[Alarm], state: MonitorState, unjudged: Container[str]) -> Iterator[AlarmKey]:
-    """Yield the keys of alarms that cannot be proven cleared: their event cannot be judged, or is not listed yet.
+    """Yield the keys of alarms that nothing can prove cleared: their event cannot be judged, or is not listed yet.
 
-    A critical or warning ENDED_ON_AIR is one of them until `is_end_over`; an info clears by itself. API_BLIND is one of
-    them while the connection is checked after an outage, so that the alarm keeps the words of the outage.
+    Two kinds have rules of their own. ENDED_ON_AIR counts until `is_end_over`; as an info, it never counts. API_BLIND
+    counts while the connection is checked after an outage, so that the alarm keeps the words of the outage.
     """
     for alarm in alarms:
         if not alarm.present:
@@ -275,7 +275,7 @@ _SETTLES = 70.0
 
 
 def _is_unseen(alarm: Alarm, state: MonitorState) -> bool:
-    """Return whether a new probe has not had enough rounds yet to clear an earlier alarm of viewers."""
+    """Return whether an earlier alarm of viewers cannot clear yet, because a new probe had too few rounds."""
     if alarm.kind not in VIEWER_RULES:
         return False
     event = state.by_id.get(alarm.event_id)
@@ -301,7 +301,7 @@ def is_end_over(alarm: Alarm, state: MonitorState) -> bool:
 
 
 def with_own_cause(alarm: Alarm, state: MonitorState) -> Alarm:
-    """Return an alarm of an event that cannot be judged. QOS_STALE names the cause if it lies in this process."""
+    """Return the alarm of an event that cannot be judged. QOS_STALE then names a cause in this process, if any."""
     event = state.by_id.get(alarm.event_id) if alarm.kind == QOS_STALE else None
     return replace(alarm, actual=event.blame.text) if event and event.blame.is_own else alarm
 
@@ -389,7 +389,10 @@ def _deck_faults(state: MonitorState, thresholds: Thresholds) -> Iterator[Active
 
 
 def _playlists(state: MonitorState) -> Playlists | None:
-    """Return the playlists of the events on air; while the platform is silent, only those probed since."""
+    """Return the playlists of the events on air; None without a probe.
+
+    While the platform is silent, only playlists that were probed since its last reply count.
+    """
     if not state.is_probing:
         return None
     return playlists_of(state.events, None if state.connection.state.is_answering else state.connection.as_of)
@@ -413,9 +416,9 @@ def _local(at: datetime | None, state: MonitorState) -> datetime:
 def _is_unproven(event: EventState, state: MonitorState, thresholds: Thresholds) -> bool:
     """Return whether the failed polls of an event do not prove QOS_STALE yet.
 
-    Failed polls prove it after `unanswered` seconds, or after `unanswered_poor` on a poor link or if other events fail
-    alike. A later good reply to another call is also needed. A refusal of our pace never proves it. Samples whose time
-    stands still prove it at once.
+    Failed polls prove QOS_STALE after `unanswered` seconds if another call has had a good reply meanwhile. On a poor
+    link, or if other events fail alike, this takes `unanswered_poor` seconds. Polls refused as too many (429) never
+    prove it. Samples whose time stands still prove it at once.
     """
     failing_since, connection = event.qos.failing_since, state.connection
     if failing_since is None:  # no poll has failed since the last good reply
@@ -441,7 +444,7 @@ def _is_refused_long(event: EventState, state: MonitorState, thresholds: Thresho
 
 
 def _is_connection_to_blame(state: MonitorState, recovery_seconds: float) -> bool:
-    """Return whether the connection explains silence of the events: it is failing, or it has only just recovered."""
+    """Return whether the connection explains missing replies: it is failing, silent, or has only just recovered."""
     connection = state.connection
     recovery = timedelta(seconds=recovery_seconds)
     is_just_back = connection.recovered_at is not None and state.now - connection.recovered_at < recovery

@@ -44,7 +44,7 @@ def _newest_row(readings: Readings, end: float) -> Hashable:
 
 
 def _newest_rows(readings: Readings, end: float) -> list[Hashable]:
-    """Return the newest `_ROWS` samples up to `end` (epoch s) as one value in a list; empty if they prove nothing."""
+    """Return a list with one value, the newest `_ROWS` samples up to `end` (epoch s); empty if they prove nothing."""
     stop = bisect_right(readings.time, end)
     columns = (readings.video, readings.audio, readings.fps)
     rows = tuple(zip(*(column[max(0, stop - _ROWS) : stop] for column in columns), strict=True))

@@ -167,7 +167,7 @@ _COUNTS = frozenset({"announced", "most_in_10_min", "chattering", "stale", "supp
 
 
 def flood_seconds(times: Sequence[datetime], since: datetime, until: datetime, limits: AlarmLimits) -> float:
-    """Return the seconds in which more alarms were announced within the flood window than a person can follow.
+    """Return the seconds in a flood, with more announcements in the last flood window than a person can follow.
 
     `times`: times of the announcements, sorted. A further announcement of an alarm counts again.
     """
@@ -259,7 +259,7 @@ def _next(times: Sequence[datetime], at: datetime) -> datetime | None:
 
 
 def _times_of(log: Iterable[AlarmRecord], turns: Container[AlarmTransition]) -> defaultdict[AlarmKey, list[datetime]]:
-    """Return the times of some transitions by alarm, sorted."""
+    """Return the sorted times of the transitions in `turns`, by alarm."""
     found: defaultdict[AlarmKey, list[datetime]] = defaultdict(list)
     for record in log:
         if record.turn in turns:
@@ -314,7 +314,7 @@ def _hidden(recorded: AlarmHistory) -> Iterator[Figure]:
 
 
 def _hours(recorded: AlarmHistory, is_counted: Callable[[AlarmRecord], bool]) -> float:
-    """Return the hours for which the last record of an alarm meets `is_counted`, summed over the alarms."""
+    """Return the hours in which the last record of an alarm meets `is_counted`, summed over all alarms."""
     since: dict[AlarmKey, datetime] = {}
     total = timedelta()
     for record in recorded.log:

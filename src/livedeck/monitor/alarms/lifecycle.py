@@ -262,7 +262,7 @@ def has_shelf_ended(alarm: Alarm, now: datetime, *, on_air: bool, limits: AlarmL
 
 
 def _asks_again(alarm: Alarm, now: datetime, stops: tuple[NotWatched, ...]) -> bool:
-    """Return whether the alarm needs a new acknowledgement: the last one expired, or no parent hides it any more.
+    """Return whether the alarm needs a new acknowledgement: the last one expired, or the alarm is no longer hidden.
 
     Time in which this process was stopped does not count towards the expiry.
     """

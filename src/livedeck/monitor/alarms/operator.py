@@ -77,7 +77,7 @@ def unacknowledge(
         now: This machine's clock.
 
     Raises:
-        AlarmRefused: The alarm is not acknowledged, somebody else acknowledged it, or too long ago.
+        AlarmRefused: The alarm is not acknowledged, another person acknowledged it, or `TAKE_BACK_FOR` has passed.
 
     """
     if acknowledgement is None or (alarm.severity is Severity.INFO and not alarm.is_ongoing):
@@ -91,7 +91,7 @@ def unacknowledge(
         minutes = TAKE_BACK_FOR / timedelta(minutes=1)
         raise AlarmRefused(
             f"{alarm.kind} was acknowledged at {acknowledgement.at:%H:%M:%S}Z: "
-            f"an acknowledgement can be taken back for {minutes:.0f} min"
+            f"an acknowledgement cannot be taken back after {minutes:.0f} min"
         )
     return without_acknowledgement(alarm, earlier)
 
@@ -141,7 +141,7 @@ def put_in_service(alarm: Alarm, now: datetime) -> Alarm:
     if alarm.state is not AlarmState.OUT_OF_SERVICE:
         if alarm.state is AlarmState.SHELVED:
             raise AlarmRefused(f"{alarm.kind} is shelved, not out of service: unshelve it")
-        raise AlarmRefused(f"{alarm.kind} is not shelved")
+        raise AlarmRefused(f"{alarm.kind} is not out of service")
     return unhide(alarm, now)
 
 

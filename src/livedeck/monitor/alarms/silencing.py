@@ -58,7 +58,7 @@ def case_of(alarm: Alarm, events: Mapping[str, CaseEvent]) -> Case:
 
 
 def is_covered(silence: Silence, case: Case) -> bool:
-    """Return whether a silence fits an alarm, at any time.
+    """Return whether a silence fits an alarm. The times of the silence do not matter.
 
     A silence covers an incident only if it fits every event of the incident.
     """
@@ -90,7 +90,11 @@ def silence_of(
 
 
 def end_for(silence: Silence, *, on_air: bool) -> datetime:
-    """Return the end of a silence for an alarm. On air it is at most `MOST_ON_AIR` after the last action on it."""
+    """Return the end of a silence for an alarm.
+
+    `on_air`: the alarm concerns a broadcast. The silence then ends at most `MOST_ON_AIR` after its start or the last
+    action on it, whichever is later.
+    """
     most = max(silence.starts_at, silence.at) + MOST_ON_AIR
     return min(silence.ends_at, most) if on_air else silence.ends_at
 
@@ -106,7 +110,7 @@ def silenced(alarm: Alarm, found: tuple[Silence, datetime] | None, now: datetime
     """Return the alarm with the silence that covers it now.
 
     An alarm that clears in a silence needs no acknowledgement, because nobody was notified of it. An alarm that cleared
-    before the silence still needs one.
+    before the silence still needs an acknowledgement.
     """
     words, clears_now = None, alarm.silenced is not None or alarm.changed == now
     if found:
@@ -120,7 +124,7 @@ def silenced(alarm: Alarm, found: tuple[Silence, datetime] | None, now: datetime
 
 
 class Preview(NamedTuple):
-    """Events that a silence covers now, those on air among them, and open alarms."""
+    """Effect of a silence now: names of covered events, of those on air among them, and covered open alarms."""
 
     events: tuple[str, ...]
     on_air: tuple[str, ...]
@@ -137,7 +141,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def preview_of(silence: Silence, snapshot: Snapshot) -> Preview:
-    """Return what a silence covers now, as if it ran now."""
+    """Return the events and alarms that a silence would cover if it ran now."""
     events = {state.id: case_event(state) for state in snapshot.events}
     covered = tuple(
         alarm for alarm in snapshot.alarms if alarm.is_ongoing and is_covered(silence, case_of(alarm, events))
@@ -180,7 +184,7 @@ def _is_of_deck(matcher: Matcher) -> bool:
 
 
 def silence_of_draft(draft: SilenceDraft, states: Iterable[EventState], now: datetime) -> Silence:
-    """Return the new silence. `states`: all events. Raises AlarmRefused with the limit that it exceeds."""
+    """Return the new silence. `states`: all events. Raises AlarmRefused, which names the broken limit."""
     comment = safe(draft.comment.strip(), 200)
     if not comment:
         raise AlarmRefused("A comment is required: say why.")
@@ -251,7 +255,7 @@ def end(silences: Silences, silence_id: str, now: datetime, actor: str, uid: str
 
 
 def _running(silences: Silences, silence_id: str, now: datetime) -> Silence:
-    """Return a silence that runs or is planned, by its id or the beginning of its id. Raises SilenceGone."""
+    """Return a silence that runs or is planned. `silence_id`: its id or the beginning of its id. Raises SilenceGone."""
     current = silences.current(now)
     found = [silence for silence in current if silence.id == silence_id] or [
         silence for silence in current if silence_id and silence.id.startswith(silence_id)

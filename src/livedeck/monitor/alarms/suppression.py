@@ -36,14 +36,14 @@ def hidden_by(
 
     An incident hides alarms that began with it or later. Older alarms have another cause, so neither the incident nor
     its members hide them. API_BLIND does not hide an alarm that was on the board before the platform stopped replying.
-    An info hides nothing. A parent of the same event does not hide an alarm whose stage has risen, such as that of an
-    encoder away for half of its window; ENDED_ON_AIR hides a late start at any stage. A hidden alarm stays hidden for
-    some seconds after its parent cleared, because the signs of one fault do not end together.
+    An info hides nothing. A parent of the same event does not hide an alarm whose stage has risen; RECONNECTING rises,
+    for example, after half of the reconnect window. ENDED_ON_AIR hides a late start at any stage. A hidden alarm stays
+    hidden for some seconds after its parent cleared, because the signs of one fault do not end together.
 
     A parent that is shelved or out of service may still hide its symptoms (`_keeps_hidden`).
 
     `waiting`: alarms that are not announced yet. They do not hide an alarm that has been on the board for longer than
-    `shared_hold_most`, because people would then see neither.
+    `shared_hold_most`, because people would then see neither alarm.
     """
     is_in_sight = before is not None and before.active
     is_seen = is_in_sight and now - alarm.changed > timedelta(seconds=limits.shared_hold_most)
@@ -111,9 +111,10 @@ def _hides(parent: str, case: _Case) -> bool:
 
 
 def _was_open(case: _Case, blind: Alarm) -> bool:
-    """Return whether an event's alarm, or an incident, was on the board before the platform stopped replying.
+    """Return whether this alarm was on the board before the platform stopped replying.
 
-    The missing replies of the platform also explain samples or replies that have been missing since shortly before.
+    Only alarms of events and incidents count. An alarm about missing samples or replies does not count if it began
+    shortly before: the platform's silence explains it, too.
     """
     alarm, window = case.alarm, timedelta(seconds=case.limits.shared_window)
     is_explained = alarm.kind in _ABSENCES and alarm.since >= blind.since - window
@@ -135,8 +136,8 @@ def _keeps_hidden(parent: Alarm, case: _Case) -> bool:
     """Return whether a parent that is shelved or out of service also hides this alarm.
 
     The parent never hides an alarm of a higher severity than its `hides`. An incident hides its members until it
-    clears. Any other parent hides only alarms that began before or soon after it cleared. Of these, it does not hide
-    alarms on the board, or alarms that a third alarm hides.
+    clears. Any other parent hides only alarms that began before or soon after it cleared. It does not hide an alarm
+    that is on the board, or that a third alarm hides.
     """
     alarm, window = case.alarm, timedelta(seconds=case.limits.picture_window)
     if parent.hides is None or alarm.severity.rank < parent.hides.rank:

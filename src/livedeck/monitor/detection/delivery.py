@@ -23,7 +23,7 @@ _PLAIN_PEAK = 20.0
 """Delay in seconds above which a single delivery is enough to learn the delay."""
 
 _SURPRISES = 2
-"""Number of surprises within half an hour from which their longest delay counts as a normal delay."""
+"""Minimum number of surprises within half an hour that make their longest delay a normal delay."""
 
 
 class Surprise(NamedTuple):

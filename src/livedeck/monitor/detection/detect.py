@@ -40,7 +40,7 @@ _THEN_UNWATCHED = " (then not watched for "
 """Start of the words about unwatched time, added to the evidence of a fault that was raised before that time."""
 
 _AS_WHOLE = 10.0
-"""Maximum unwatched seconds of a period that the evidence of an intermittent fault leaves unmentioned."""
+"""Unwatched seconds of a period above which the evidence of an intermittent fault mentions them."""
 
 _MAX_CHECKPOINTS = 4
 """Maximum number of checkpoints. With several of them, a sample that is minutes late costs little."""
@@ -164,7 +164,10 @@ def detect(
 
 
 def _keep(checkpoints: list[Checkpoint], *, reach_back: bool) -> tuple[Checkpoint, ...]:
-    """Return the newest checkpoints, and the empty one if the samples reach back to the stream's start."""
+    """Return the newest checkpoints.
+
+    `reach_back`: the samples reach back to the stream's start, so keep the checkpoint before all samples too.
+    """
     whole = [point for point in checkpoints if point.is_kept]
     start, later = ([], whole) if not whole or whole[0].samples else (whole[:1], whole[1:])
     return (*(start if reach_back else []), *later[-_MAX_CHECKPOINTS:]) or (checkpoints[-1],)
@@ -175,8 +178,8 @@ def raised_by(
 ) -> dict[str, int]:
     """Return kind -> number of the `coming` samples after which the fold raises a fault that is not present now.
 
-    `coming`: samples that follow those of `analysis`. `coverage`: coverage of the stream up to
-    the last of them. `wanted`: the only kind to return; empty for all kinds.
+    `coming`: samples that follow those of `analysis`. `coverage`: coverage of the stream up to the last of these
+    samples. `wanted`: the only kind to return; empty for all kinds.
     """
     fold = _Fold(analysis.checkpoints[-1], rules, coverage)
     found: dict[str, int] = dict.fromkeys(fold.raised, 0)
@@ -266,7 +269,7 @@ class _Fold:
             del self._cycles[kind]
 
     def _end_settled(self, rate: str, time: float) -> None:
-        """Clear the faults of a rate, because its present level is the new usual one."""
+        """Clear the faults of a rate, because its present level is now the usual level."""
         for kind in [kind for kind in self._intervals if _SPOILS.get(kind) == rate]:
             interval = self._intervals[kind]
             if not interval.is_raised:

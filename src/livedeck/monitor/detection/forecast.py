@@ -41,7 +41,7 @@ _EXACT = 0.01
 
 
 def forecasts(judged: Judged, now: datetime, wanted: str = "") -> tuple[Forecast, ...]:
-    """Return the next onset of each kind that is not raised, by condition, at `now` (server clock).
+    """Return the next onset of each kind that is not raised at `now` (server clock), one for each condition.
 
     A tried rate applies to every future sample; the other values are those of the newest sample. `wanted`: kind to look
     for; empty for all kinds, which takes a third of a second.
@@ -133,9 +133,10 @@ def _of_rate(trial: _Trial, rate: str, values: list[float], condition: Condition
 
 
 def _limit(trial: _Trial, kind: str, rate: str, between: tuple[float, float], newest: float) -> float:
-    """Return the first rate that raises the kind on the way from `between[0]`, which does not, to `between[1]`.
+    """Return the first rate that raises the kind, on the way from `between[0]` to `between[1]`.
 
-    `between[1]` raises the kind. `newest`: newest value of the rate. The result is exact to `_EXACT`, as a share.
+    `between[0]` does not raise the kind, `between[1]` does. `newest`: newest value of the rate. The result is exact to
+    `_EXACT`, as a share.
     """
     without, raising = between
     while abs(without - raising) > _EXACT * max(without, raising, _EXACT * newest):

@@ -79,7 +79,7 @@ def is_worse(before: HealthAssessment, after: HealthAssessment) -> bool:
 
 
 def find(kind: AlarmKind, case: EventCase, thresholds: Thresholds) -> Iterator[Finding]:
-    """Yield the findings of a kind on an event. If its samples are not judged (`is_judged`), they give none."""
+    """Yield the findings of a kind on an event. Kinds that judge samples give none unless `case.is_judged`."""
     if isinstance(kind.detector, EventDetector):
         yield from map(kind.finding, kind.detector.observe(case, thresholds))
     elif case.is_judged and (interval := case.analysis.intervals.get(kind.name)):
@@ -141,7 +141,7 @@ def _worst_evidence(analysis: SignalAnalysis, component: Component) -> str:
 
 
 def _score_faults(analysis: SignalAnalysis, thresholds: Thresholds) -> Iterator[_Score]:
-    """Yield a low score for each present fault, even if the newest samples are good, and for an unknown status."""
+    """Yield a low score for each present fault and for an unknown status, even if the newest samples are good."""
     for kind in _SCORED_KINDS:
         interval = analysis.intervals.get(kind.name)
         if interval is None:

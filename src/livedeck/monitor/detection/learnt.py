@@ -77,7 +77,7 @@ class Learnt(Record):
         """Return the analysis to resume the fold over the stream's samples.
 
         `readings`: stored samples of the stream. If they reach back to the stream's start and `rules` have changed, the
-        fold starts from the first sample. If none of them is as old as the checkpoint, only its usual values are taken.
+        fold starts from the first sample. If all of them are newer than the checkpoint, only its usual values are used.
         """
         point = self.checkpoint
         if point is None or not len(readings):

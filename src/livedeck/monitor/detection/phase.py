@@ -20,9 +20,9 @@ class IngestEvidence(Record):
 
     `as_of`: time of the last good reply. `newest`: time of the newest sample; None without a sample. `run_started_at`:
     start of the present run of samples; None if the run is older than the samples in memory. `is_silent`: the encoder
-    is proven gone. `is_undecided`: the samples are late, and none was seen to arrive, so nothing shows whether the
-    encoder sends. `is_frozen`: samples arrive, but their time stands still. `silent_since`: start of the watched time
-    without a sample; None if it begins at `newest`.
+    is proven gone. `is_undecided`: the samples are late, and this process saw no sample arrive, so nothing shows
+    whether the encoder sends. `is_frozen`: samples arrive, but their time stands still. `silent_since`: start of the
+    watched time without a sample; None if it begins at `newest`.
     """
 
     as_of: datetime
@@ -83,7 +83,7 @@ def planned_start(event: Event, now: datetime) -> datetime | None:
     """Return the planned start of the event, from its pending stream and from `scheduled.time`; None without either.
 
     The stream's start counts while it is in the future, because a reschedule changes only the stream's start. Otherwise
-    the later of the two counts, or the only one.
+    the later time counts.
     """
     stream, of_event = event.stream, _scheduled(event)
     of_stream = stream.started_at if stream and stream.status == "pending" else None

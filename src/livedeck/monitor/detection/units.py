@@ -34,25 +34,25 @@ _LEAST_FPS = 5.0
 """Lowest frame rate of a picture."""
 
 _ALIKE = 3
-"""Number of samples with a picture, in a row of one stream, from which the operator is asked for the unit."""
+"""Minimum number of samples with a picture, in a row of one stream, to ask the operator for the unit."""
 
 _SOUNDS_ALIKE = 10
-"""Number of small samples, in a row of one stream, from which the operator is asked for the unit."""
+"""Minimum number of small samples, in a row of one stream, to ask the operator for the unit."""
 
 _STREAMS_ALIKE = 3
-"""Number of streams with a plausible picture from which the operator is asked for the unit.
+"""Minimum number of streams with a plausible picture to ask the operator for the unit.
 
 The same number of streams with `_ALIKE` pictures or `_SOUNDS_ALIKE` samples is enough to choose kbit/s without asking.
 """
 
 _SURE = 30
-"""Number of samples like kbit/s, in a row of one stream, from which kbit/s is chosen without asking."""
+"""Minimum number of samples like kbit/s, in a row of one stream, to choose kbit/s without asking."""
 
 _CONTRADICTIONS = 3
-"""Samples in a row that are implausible in kbit/s and so contradict this unit; a single one may be an error."""
+"""Samples in a row that are implausible in kbit/s and so contradict this unit; a single sample may be an error."""
 
 _SAME_RATE = 0.01
-"""Relative difference below which a recorded rate is the one that was sent."""
+"""Relative difference below which a recorded rate counts as equal to the rate of a reply."""
 
 _COUNTED = 64
 """Maximum number of newest samples of a reply to count; more than `_SURE` samples add nothing."""
@@ -61,8 +61,8 @@ _COUNTED = 64
 class _Looks(Enum):
     """Class of a sample by the plausible unit of its rates.
 
-    BITS: bit/s only. PICTURE, SOUND: kbit/s, as a picture with sound or as sound alone. SMALL: neither, because it is
-    too small. BETWEEN: too large for kbit/s, but no proof of bit/s. NOTHING: no rate, or zero.
+    BITS: bit/s only. PICTURE, SOUND: kbit/s, as a picture with sound or as sound alone. SMALL: neither, because the
+    rates are too small. BETWEEN: too large for kbit/s, but no proof of bit/s. NOTHING: no rate, or zero.
     """
 
     BITS = auto()
@@ -106,7 +106,7 @@ class StreamLook(Record):
 
     @property
     def is_long(self) -> bool:
-        """True if enough samples in a row are small to ask for the unit, whether or not they look like kbit/s."""
+        """True if enough samples in a row look like kbit/s, or are too small for both units, to ask for the unit."""
         return self.pictures + self.sounds + self.small >= _SOUNDS_ALIKE
 
 
@@ -193,7 +193,7 @@ def judge_unit(setting: BitrateUnit | None, chosen: BitrateUnit | None, evidence
 
 
 def unit_of_records(samples: QosSamples, recorded: Readings) -> BitrateUnit | None:
-    """Return the unit that a history used for the same samples. Returns None if it has no such sample with a rate.
+    """Return the unit that a history used for the same samples; None if the history lacks these samples or their rates.
 
     `samples`: as the platform sent them.
     """
@@ -243,7 +243,7 @@ def _newest_first(samples: QosSamples, newest: float) -> Iterator[int]:
 
 
 def _counted(look: StreamLook, samples: QosSamples, index: int) -> StreamLook:
-    """Return the counts after one more sample; a sample that suggests the other unit starts them again."""
+    """Return the counts after one more sample. A sample that suggests the other unit restarts the counts."""
     kind = _looks_of(samples, index)
     if kind is _Looks.NOTHING:
         return look

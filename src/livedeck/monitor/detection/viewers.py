@@ -65,14 +65,14 @@ def heights(event: Event) -> tuple[int, ...]:
 
 
 def _watched_faults(faults: Mapping[str, ViewerFault], *, is_whole: bool) -> Mapping[str, ViewerFault]:
-    """Return the faults to continue with; after a missed round, only those that are already raised."""
+    """Return the faults to continue with; after a missed round, only the raised faults."""
     return faults if is_whole else {kind: fault for kind, fault in faults.items() if fault.is_raised}
 
 
 def _step(
     fault: ViewerFault | None, rule: ViewerRule, mark: Mark, viewing: Viewing, thresholds: Thresholds
 ) -> ViewerFault | None:
-    """Return the fault of a kind after a round; None without one."""
+    """Return the fault of a kind after a round; None without a fault."""
     if mark.level is Level.BAD:
         return _after_bad(fault, rule, mark, viewing, thresholds)
     if fault is None or mark.level is Level.DEADBAND:

@@ -1,8 +1,8 @@
 """Rules for the cause of missing data. They name the nearest cause that explains the missing data. Pure.
 
 From near to far: own stop, own slowness, own link, something in between, refusal, failure of the platform, its list,
-the stream. Causes behind the named one are unknown. This file has the words of API_BLIND, RATE_LIMITED, LIST_WRONG and
-QOS_STALE.
+the stream. Nothing shows whether a farther cause exists as well. This file has the words of API_BLIND, RATE_LIMITED,
+LIST_WRONG and QOS_STALE.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _NO_CONNECTION: Mapping[Cause, str] = MappingProxyType(
     {
         "dns": "the platform's host name does not resolve",
         "route": "this machine finds no way to the platform",
-        "tls": "no trusted connection: the certificate at the platform's address, or ca_file and the clock here",
+        "tls": "no trusted connection: the certificate at the platform's address, or this machine's ca_file or clock",
         "proxy": "the proxy does not connect to the platform",
     }
 )
@@ -124,11 +124,11 @@ class Facts(Record):
     """Facts about missing data. Unknown facts keep their default.
 
     `own`: stops and slowness of this process. `answered`: time of the last good reply (this machine's clock).
-    `is_asked_since`: enough calls were made since the last stop, so it no longer explains the silence. `failure`: last
-    failed call. `slowed_to`: seconds between two polls of an event after refusals of our pace, 0 without any.
-    `unserved`: number of events on air without a good reply for long. `is_of_event`: only the data of one event are
-    missing. `is_frozen`: samples of the event arrive, but their time stands still. `list_doubt`: known events that the
-    list lacks. `silence`: silence of the collector that should send the data.
+    `is_asked_since`: enough calls were made since the last stop of this process, so that stop no longer explains the
+    silence. `failure`: last failed call. `slowed_to`: seconds between two polls of an event after refusals of our pace,
+    0 without any. `unserved`: number of events on air without a good reply for long. `is_of_event`: only the data of
+    one event are missing. `is_frozen`: samples of the event arrive, but their time stands still. `list_doubt`: known
+    events that the list lacks. `silence`: silence of the collector that should send the data.
     """
 
     own: OwnState = WATCHING
@@ -161,8 +161,8 @@ def blame(facts: Facts) -> Blame:
 def with_playlists(found: Blame, cause: Culprit, place: str, words: str) -> Blame:
     """Return the blame of a silent platform, with the evidence of the probed playlists.
 
-    The playlists replace the cause only if it is unknown or this machine's link, and no reply came. A reply, also an
-    unreadable one, is nearer evidence.
+    The playlists replace a cause that is unknown or this machine's link, unless a reply came. Even an unreadable reply
+    is nearer evidence than a playlist.
 
     Args:
         found: Blame without the playlists.
@@ -204,9 +204,9 @@ def seen(error: ApiError) -> Failure:
 
 
 def is_common(failure: Failure) -> bool:
-    """Return whether the platform or the link, not the requested object, caused the failure: by a 5xx or silence.
+    """Return whether a failure may have hit every call alike: it was a 5xx, or no reply came.
 
-    An error 5xx inside a 200 counts as a 5xx.
+    Then the platform or the link is the cause, and not the requested object. An error 5xx inside a 200 counts as a 5xx.
     """
     return failure.sight in _COMMON or (failure.status or 0) >= 500
 
@@ -277,7 +277,7 @@ def _of_collector(facts: Facts) -> Blame | None:
 
 
 def _unanswered_stop(facts: Facts) -> NotWatched | None:
-    """Return the last sleep or stop of this process if no reply came since, so that it explains the silence."""
+    """Return the last sleep or stop of this process; None if a reply came since, or enough calls were made since."""
     stop = next((stop for stop in reversed(facts.own.stops) if stop.why is not Why.SLOW), None)
     is_answered = facts.is_asked_since or (stop and facts.answered and facts.answered >= stop.until)
     return None if is_answered else stop

@@ -46,7 +46,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "RECONNECTING": Claim(
             "two good replies without a new sample, dated at least 4 s apart; a newest sample that is too old for this "
             "stream's delay; and a reply about the event, read at least 4 s after that sample, that shows it not "
-            "completed. If no such reply comes in 30 s, the others are enough",
+            "completed. If no such reply comes in 30 s, the first two are enough",
             "late or gone: known in 8 s",
             "newer samples for 10 s",
         ),
@@ -85,13 +85,13 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "For a gone event: no new sample, and the event missing from two whole lists and from two replies to "
             "requests by id. For any other event: a new read that shows its stream finished, removed or replaced",
             "≠ unlisted",
-            "an acknowledgement. For a gone event also: the event in a list, or a good reply by its id. For any other "
-            "event also: a stream on air, or 10 min. An info ends after a minute",
+            "an acknowledgement; for a gone event also its return in a list or by its id; for any other event also a "
+            "stream on air, or 10 min. An info ends after a minute",
         ),
         "QOS_STALE": Claim(
-            "20 watched seconds of failed polls while other calls succeed. 60 s if three events, or 20 % of the "
-            "other calls, fail with 5xx or without a reply. Status 429 does not count. "
-            "Or new samples whose time stands still",
+            "new samples whose time stands still; or 20 watched seconds of failed polls while other calls succeed. "
+            "This takes 60 s if three events, or 20 % of the other calls, fail with 5xx or without a reply. Status 429 "
+            "does not count",
             "no reply for 12 s",
             "a good reply",
         ),
@@ -156,7 +156,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "a rendition that is missing, or far behind another", "no rendition is missing or far behind", "three"
         ),
         "VIEWER_LATE": _of_rounds(
-            "a latency over the limit, by the dates of the playlist, that is not falling; and no clock skew",
+            "a latency that is over the limit and not falling, by the dates of the playlist; and no clock skew",
             "the latency is below the limit",
             "three",
         ),
@@ -166,7 +166,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "CDN": Claim(
             "faults of viewers that began together on enough events of one host, while the API answers",
             "",
-            "faults on fewer than two of its events, or on fewer than half as many as a new incident needs",
+            "fewer than two of its events still fail, or fewer than half of the number that starts an incident",
         ),
         "PROBE_BLIND": Claim(
             "no playlist that plays (of at least three, on at least two hosts) while the API answers; or a fault of "
@@ -177,7 +177,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "PLATFORM": Claim(
             "faults that began together on enough inputs",
             "",
-            "faults on fewer than two inputs, or on fewer than half as many as a new incident needs",
+            "fewer than two inputs still fail, or fewer than half of the number that starts an incident",
         ),
     }
 )

@@ -8,7 +8,7 @@ _TICK = 1.0
 """Resolution of a `Date` header in seconds: the header has no fractions."""
 
 CACHED_AFTER = 5.0
-"""Seconds before its request from which a reply counts as cached. A smaller difference may come from a wrong clock."""
+"""Minimum age of a reply at its request (s) to count as cached. A smaller age may come from a wrong clock."""
 
 
 class Dated(Record):
@@ -52,7 +52,7 @@ class Dated(Record):
         return Dated(self.sent + seconds, self.read + seconds, self.date, self.age)
 
     def _date(self, skew: float) -> float | None:
-        """Return the `Date` header; None without one, or if it lies in the future and so comes from a wrong clock."""
+        """Return the `Date` header; None without a header, or for a future date, which comes from a wrong clock."""
         is_ahead = self.date is not None and self.date > self.read + skew + CACHED_AFTER
         return None if is_ahead else self.date
 

@@ -24,7 +24,7 @@ ASK_EACH = 5.0
 """Seconds between two requests by id, and between two lists, while a doubt is undecided."""
 
 SERVED_EACH = 15.0
-"""Seconds between two requests by id for an event that the platform still serves, and then between two lists."""
+"""Seconds between two requests by id for an event that the platform still serves."""
 
 SECOND_LOOK = 1.0
 """Seconds from the first list without an event to the next list."""
@@ -83,8 +83,8 @@ class _Doubt:
     `began`, `confirmed_at`: times at which the first and the second list without the event were read. `lists`: dates of
     the first and the last list without it since the last new sample; None without such a list. `denials`: dates of the
     first and the last "not found" since the event was last served or sent a sample. `answer`: last result by id that is
-    not a failure; UNKNOWN if all have failed, None without any. `news_at`: time of the last request that brought a new
-    sample; None without one since the first list.
+    not a failure; UNKNOWN if all requests failed, None before the first result. `news_at`: time of the last request
+    that brought a new sample; None if no new sample came since the first list.
     """
 
     event: EventStanding
@@ -154,11 +154,11 @@ class Doubts:
         return frozenset(self._expected | in_doubt)
 
     def doubted(self, event_ids: Iterable[str]) -> tuple[str, ...]:
-        """Return those of these events that are in doubt."""
+        """Return the ids of `event_ids` whose events are in doubt."""
         return tuple(event_id for event_id in event_ids if event_id in self._doubts)
 
     def take_witnesses(self, found: Mapping[str, Witness], patience: float) -> None:
-        """Take the probe's proofs about the events in doubt. `patience`: extra seconds for a LIVE event."""
+        """Take the probe's proofs about the events in doubt. `patience`: extra seconds of doubt for LIVE events."""
         self._witnesses, self._patience = found, patience
 
     def expect(self, event_ids: Iterable[str]) -> None:
@@ -170,7 +170,7 @@ class Doubts:
         self._ends_requested.add(event_id)
 
     def missing(self, listed: Collection[str], event_ids: Iterable[str]) -> tuple[str, ...]:
-        """Return those of these events that are not in `listed`."""
+        """Return the ids of `event_ids` that are not in `listed`."""
         return tuple(event_id for event_id in event_ids if event_id not in listed)
 
     def take_list(
@@ -236,7 +236,7 @@ class Doubts:
         return gone
 
     def _is_gone(self, event_id: str, doubt: _Doubt, at: float, *, are_denied: bool) -> bool:
-        """Return whether an event is gone. `are_denied`: no sampled event was found, and none in doubt is served."""
+        """Return whether an event is gone. `are_denied`: no sampled event was found, and no doubted event is served."""
         is_denied = doubt.denials is not None and doubt.lists is not None
         if event_id in self._ends_requested and is_denied:
             return True

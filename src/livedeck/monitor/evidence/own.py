@@ -83,7 +83,7 @@ class OwnWatch:
         self._adapted_at = -inf  # last change of the capacity
 
     def pulse(self, pulse: Pulse, due: float, thresholds: Thresholds) -> NotWatched | None:
-        """Take a pulse that was due at `due` (monotonic s). Returns the stop that ends with the pulse; None without."""
+        """Take a pulse that was due at `due` (monotonic s). Returns the stop that ends with the pulse, or None."""
         before, self._last = self._last, pulse
         self._first = self._first or pulse
         late = pulse.monotonic - max(due, before.monotonic if before else -inf)
@@ -202,7 +202,7 @@ _UNLIMITED = 1000.0
 def _cause(before: Pulse | None, pulse: Pulse) -> Why:
     """Return the cause of the gap between two pulses.
 
-    Only a process that follows a rehearsal has no measurements; its cause is OUTRUN.
+    Returns OUTRUN without measurements, because only a process that follows a rehearsal has none.
     """
     if pulse.used is None:
         return Why.OUTRUN

@@ -78,8 +78,8 @@ class Playlists(Record):
 def playlists_of(events: Iterable[EventState], since: datetime | None = None) -> Playlists | None:
     """Return the playlists of the events on air; None without a probe.
 
-    `since`: start of the platform's silence (this machine's clock); only events with a later round count. With None,
-    only events whose encoder is not known to be away count, because a playlist stops with its encoder.
+    `since`: start of the platform's silence (this machine's clock); only events with a later round count. If it is
+    None, an event counts unless its encoder may be away (`is_fed`), because a playlist stops with its encoder.
     """
     hosts: dict[str, list[ViewerState]] = {}
     proven = 0
@@ -127,7 +127,7 @@ def way_of(playlists: Playlists | None, *, is_answering: bool, least: int, part:
 
 
 def with_witness(connection: ConnectionStatus, events: Iterable[EventState]) -> ConnectionStatus:
-    """Return the connection to a silent API with the blame that the playlists make more exact."""
+    """Return the connection, with a more exact blame from the playlists if the API is silent."""
     if connection.state.is_answering or connection.is_checking:
         return connection
     return replace(connection, blame=blind_blame(connection.blame, playlists_of(events, connection.as_of)))

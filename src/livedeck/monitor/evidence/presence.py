@@ -17,8 +17,7 @@ from livedeck.monitor.model.state import EventState, IngestState
 from livedeck.record import Record
 
 ANSWERS_APART = 4.0
-"""Minimum seconds between the first and the last reply without a new sample. A single one may come from a bad replica.
-"""
+"""Minimum seconds between the first and the last reply without a new sample. One reply may come from a bad replica."""
 
 LOOK_AFTER, LOOK_WITHIN = timedelta(seconds=4), timedelta(seconds=30)
 """Earliest time after the last sample at which a reply shows whether the event was completed, and longest wait for such
@@ -28,7 +27,7 @@ LEAST_WAIT = 15.0
 """Minimum delivery delay (s) that `movement_wait` assumes."""
 
 _MISSED = 2.0
-"""Poll intervals: if two polls of a stream are further apart, a poll between them is missing."""
+"""More poll intervals than this between two polls of a stream show that a poll is missing."""
 
 _ALMOST_ALL = 0.99
 """Share of the streams whose delay is at most the usual delay of the platform (`usual_of_platform`)."""
@@ -57,8 +56,8 @@ class EncoderStanding(StrEnum):
 class Presence(Record):
     """Standing of a stream's encoder at the last good reply.
 
-    `newest`: time of the newest sample. `age`: age of that sample at the reply (s), which is the absence of a lost
-    encoder. `decided_at`: time at which the standing is decided if no new sample comes; None if it is decided.
+    `newest`: time of the newest sample. `age`: age of that sample at the reply (s); for a lost encoder, the time that
+    it has been away. `decided_at`: time at which the standing is decided if no new sample comes; None if it is decided.
     `answers`: number of replies without a new sample. `has_moved`: this process has seen new samples arrive.
     """
 

@@ -15,10 +15,10 @@ from livedeck.monitor.model.viewer import Picture, Sound, ViewerState
 from livedeck.monitor.model.viewing import Viewing
 
 _LEAST_ROUNDS = 2
-"""Number of recent rounds that a witness needs: a single one may have read an old copy from a cache."""
+"""Number of recent rounds that a witness needs: a single round may have read an old copy from a cache."""
 
 _SLOW_ROUNDS = 2.5
-"""Intervals in which even a probe with rare rounds makes two."""
+"""Intervals in which even a probe with rare rounds makes two rounds."""
 
 
 class Witness(Enum):

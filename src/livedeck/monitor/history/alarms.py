@@ -127,7 +127,7 @@ _RAISES = frozenset({AlarmTransition.RAISED, AlarmTransition.SEVERITY})
 
 
 def _may_be_same(record: AlarmRecord, other: AlarmRecord) -> bool:
-    """Return whether another process may have logged this change of this occurrence."""
+    """Return whether `other`, by its process and times, may be another process's record of the same change."""
     return (
         other.process != record.process
         and abs(other.at - record.at) <= _SAME_CHANGE

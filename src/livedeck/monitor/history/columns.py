@@ -91,7 +91,7 @@ _NAME = 10_000
 _BODY = 2**20
 """Maximum length of a record's JSON, in characters."""
 _RATE = 2**62
-"""Largest bit rate; `writer.py` stores a larger one as this."""
+"""Largest bit rate; `writer.py` stores a larger rate as this number."""
 
 
 def _columns(*columns: Column) -> dict[str, tuple[Column, ...]]:

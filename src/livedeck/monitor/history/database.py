@@ -247,7 +247,7 @@ class OpenFiles:
 
 
 OPEN_FILES = OpenFiles()
-"""Files of this process."""
+"""Files that this process has open."""
 
 
 class Database:
@@ -464,7 +464,8 @@ def _connect(path: Path | None, *, reads: bool) -> sqlite3.Connection:
 def _log_ahead(db: sqlite3.Connection) -> None:
     """Begin a write-ahead log, unless the file has one.
 
-    SQLite fails at once while another process begins a log. So this function waits by an empty transaction and retries.
+    SQLite fails at once while another process begins a log. So this function waits in an empty transaction, then
+    retries.
     """
     for left in reversed(range(_CREATING_TRIES)):
         try:

@@ -75,7 +75,7 @@ class EpisodeWatch:
 
 
 class GapWatch:
-    """Finds the times of streams that were not watched, since the previous snapshot."""
+    """Finds the unwatched times of streams that are new since the previous snapshot."""
 
     def __init__(self) -> None:
         self._gaps: dict[str, tuple[Span, ...]] = {}
@@ -131,7 +131,7 @@ class PlatformWatch:
 _MIN_BREAK = 30.0
 """Minimum seconds without a good reply that end a stretch of watched time (monitoring.md, "Freshness").
 
-If two poll intervals are longer, they count.
+Two poll intervals count instead if they are longer.
 """
 
 _LONGEST = timedelta(hours=1)
@@ -144,7 +144,7 @@ def _is_alike(before: EventState, state: EventState) -> bool:
 
 
 def read(db: Database, since: datetime | None, until: datetime | None, event_id: str | None) -> tuple[EventRecord, ...]:
-    """Return the records of events, oldest first: for each event its last record up to `since`, and all in the range.
+    """Return the records of events, oldest first: each event's last record up to `since`, and its records in the range.
 
     Args:
         db: The history.

@@ -302,7 +302,7 @@ class Foreign(Database):
             self._seal()
 
     def copy(self, table: str, where: str, values: Values) -> None:
-        """Copy the selected rows of a table into the attached recording. Raises StorageError if one is unsound."""
+        """Copy the selected rows of a table into the attached recording. Raises StorageError if a row is unsound."""
         if self.count(table, where, values)[1]:
             for row in self.each(f"SELECT * FROM {table} WHERE {where}", values):  # noqa: S608  our tables
                 self.sound(f"{table}.*", [row])
@@ -410,7 +410,7 @@ class Foreign(Database):
 _REASONS = {
     sqlite3.SQLITE_AUTH: "it needs a table or function that is not livedeck's; nothing was read",
     sqlite3.SQLITE_TOOBIG: "it has a text or blob that is longer than livedeck writes",
-    sqlite3.SQLITE_READONLY: "the journal beside it holds an unfinished change, which `sqlite3 FILE .tables` undoes",
+    sqlite3.SQLITE_READONLY: "the journal beside it holds an unfinished change: run `sqlite3 FILE .tables` to undo it",
 }
 
 

@@ -98,7 +98,7 @@ class History(HistoryReads):
 
     @property
     def was_set_aside(self) -> bool:
-        """True if this process has set a corrupt or older file aside, so that the present one lacks its rows."""
+        """True if this process has set a corrupt or older file aside, so the present file lacks its rows."""
         return self._queue.was_set_aside
 
     @property
@@ -116,7 +116,7 @@ class History(HistoryReads):
         return await self._queue.flush()
 
     async def salvaged(self) -> None:
-        """Wait until the readable rows of a damaged file are copied into this one. `fault` reports the result."""
+        """Wait until the readable rows of a damaged file are copied into this file. `fault` reports the result."""
         await self._queue.salvaged()
 
     async def close(self) -> None:
@@ -252,7 +252,7 @@ def _batch(before: Snapshot | None, now: Snapshot, process: str) -> Batch:
 
 
 def _rounds(before: Snapshot | None, now: Snapshot) -> Iterator[ViewerRound]:
-    """Yield the new rounds of the probe, dated by this machine's clock as it is now set."""
+    """Yield the new rounds of the probe, dated by this machine's clock including its steps."""
     offset = now.link.clock_offset
     earlier: dict[str, ViewerState | None] | None = None
     for state in now.events:

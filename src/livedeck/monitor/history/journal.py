@@ -63,7 +63,7 @@ the unit of the bit rates hold until a person changes them.
 
 
 IN_FORCE = ("event",)
-"""Kinds whose records hold until the next record of their topic, so the retention keeps the last one."""
+"""Kinds whose records hold until the next record of their topic, so the retention keeps the last of each topic."""
 
 
 _REPLACE = "DELETE FROM journal WHERE kind = ? AND at = ? AND topic = ?"
@@ -103,7 +103,7 @@ def write(db: Database, entries: Iterable[Entry]) -> None:
 
 
 def read(db: Database, kind: type[T], since: datetime | None = None, topic: str | None = None) -> tuple[T, ...]:
-    """Return the records of a type, oldest first, without those that cannot be parsed.
+    """Return the records of a type, oldest first. Records that cannot be parsed are left out.
 
     Args:
         db: The history.

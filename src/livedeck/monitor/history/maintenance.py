@@ -94,7 +94,7 @@ def _known_events(db: Database) -> tuple[KnownEvent, ...]:
 
 
 def verify(path: Path) -> FileReport:
-    """Check a whole file without changing it. Raises StorageError if it is no history, or an empty one."""
+    """Check a whole file without changing it. Raises StorageError if it is empty, or is no history."""
     with closing(open_filled(path)) as db:
         faults = [text for (text,) in db.rows(f"PRAGMA integrity_check({_MAX_FAULTS})") if text != "ok"]
         free, page, schema = (
@@ -122,7 +122,7 @@ def _with_recent(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _counts(db: Foreign, table: str) -> tuple[int, int]:
-    """Return the number of rows of a table, and the number of unreadable ones among them."""
+    """Return the number of rows of a table, and the number of unreadable rows among them."""
     count, rotten = db.count(table)
     if table == "published":
         return count, rotten + published.count_unreadable(db)

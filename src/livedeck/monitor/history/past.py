@@ -96,7 +96,7 @@ class PastHistory(HistoryReads):
         return await self._read(stand, None)
 
     async def news_beside(self, at: datetime, step: int) -> datetime | None:
-        """Return the time of the next change after `at`, or of the previous one if `step` is negative; None without."""
+        """Return the time of the next change after `at`, or of the previous change if `step` is negative; or None."""
         return await self._read(lambda db: published.news_beside(db, at, step), None)
 
     async def close(self) -> None:

@@ -38,7 +38,7 @@ _LARGEST_SUM = 8 * _LARGEST
 """Maximum number of bytes of JSON in all differences of a segment together."""
 
 _MOST_VALUES = 600_000
-"""Maximum number of values, names and brackets in a snapshot, because each takes memory; 3,000 events have half."""
+"""Maximum number of values, names and brackets in a snapshot, because each takes memory. 3,000 events need half."""
 
 _INSERT = "INSERT INTO published (segment, part, at, is_news, body) VALUES (?, ?, ?, ?, ?)"
 
@@ -177,7 +177,7 @@ def each(db: Database) -> Iterator[Frame]:
 
 
 def news_beside(db: Database, at: datetime, step: int) -> datetime | None:
-    """Return the time of the next change after `at`, or of the previous one if `step` is negative; None without.
+    """Return the time of the next change after `at`, or of the previous change if `step` is negative; or None.
 
     Raises StorageError.
     """
@@ -238,7 +238,7 @@ def count_unreadable(db: Foreign) -> int:
 
 
 def keep_readable(db: Database, segment: int) -> int:
-    """Delete the parts of a segment that cannot be shown, and return the number of the others.
+    """Delete the parts of a segment that cannot be shown, and return the number of remaining parts.
 
     Call this in a transaction. Raises StorageError.
     """
@@ -291,7 +291,7 @@ def _read_on(db: Database, frame: Frame | None, segment: int, until: datetime) -
 
 
 def _frames(db: Database, frame: Frame | None, segment: int, until: int) -> Iterator[Frame]:
-    """Yield the readable parts of a segment up to `until` (microseconds): those after `frame`, or all of them."""
+    """Yield the readable parts of a segment up to `until` (microseconds), after `frame` if there is one."""
     bounds = {"segment": segment, "after": frame.part if frame else -1, "until": until}
     for part, at, body in db.checked("published.part .at .body", _PARTS, bounds):
         if part != (frame.part + 1 if frame else 0):

@@ -242,7 +242,7 @@ class HistoryReads(ABC):
     async def unwatched(
         self, since: datetime, until: datetime, event_id: str | None = None
     ) -> tuple[UnwatchedRecord, ...]:
-        """Return the times of streams that were not watched and overlap the range, oldest first."""
+        """Return the unwatched times of streams that overlap the range, oldest first."""
 
         def read(db: Database) -> tuple[UnwatchedRecord, ...]:
             found = journal.read(db, UnwatchedRecord, topic=event_id)

@@ -148,7 +148,7 @@ class _Shape(NamedTuple):
     has_number: bool  # the first column is the rowid, which is stored beside the row
 
     def fits(self, row: Row) -> bool:
-        """Return whether the types of a row match the table's, so that the row's page belongs to the table."""
+        """Return whether the types of a row match the table's. If so, the row's page belongs to the table."""
         return len(row.values) == len(self.columns) and all(
             column.may_miss if value is None else type(value) is column.kind for column, value in self._stored(row)
         )
@@ -438,8 +438,8 @@ class _Salvage:
     def _count_lost_samples(self) -> None:
         """Count the lost samples, and the lost roll-ups that no sample replaces.
 
-        Roll-ups show how many samples the file lacks, unsound ones included. The result is that number, or the number
-        of unreadable samples if it is larger.
+        Roll-ups show how many samples the file lacks, unsound ones included. The result is the larger of that number
+        and the number of unreadable samples.
         """
         missing, rollups = 0, 0
         for target in {target.id: target for target in self._targets.values()}.values():
@@ -525,7 +525,7 @@ def _result() -> TypeAdapter[Salvage]:
 
 
 def salvage_in_process(damaged: Path, into: Path, now: datetime) -> Salvage:
-    """Run `salvage` in a new process, which goes on if this one ends. Blocks: call this in a thread."""
+    """Run `salvage` in a new process, which outlives the caller's process. Blocks: call this in a thread."""
     arguments = [str(damaged), str(into), now.isoformat()]
     try:
         done = subprocess.run(  # noqa: S603  this very program

@@ -2,8 +2,8 @@
 
 A slot is a minute of a stream. The table `recent` has the newest samples of all streams side by side, so that a tick
 writes one place in the file. After their slot, they move into the table `sample`, which has the samples of one stream
-side by side. The slot then gets its roll-up. So the table `recent` has the slots from
-`Stream.rolled` on, and the table `sample` has the earlier ones.
+side by side. The slot then gets its roll-up. So the table `recent` has the slots from `Stream.rolled` on, and the table
+`sample` has the earlier slots.
 """
 
 from __future__ import annotations

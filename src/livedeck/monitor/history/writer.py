@@ -141,7 +141,7 @@ class SampleWriter:
         self._written |= {key: news[key] for key in batch}
 
     def _refresh(self, keys: Iterable[StreamKey]) -> None:
-        """Read these streams again if another connection has changed the file, which may have more roll-ups now."""
+        """Read these streams again if another connection has changed the file: they may have more roll-ups now."""
         if self._version != (version := self.db.version()):
             self._version = version
             self._streams.clear()
@@ -248,9 +248,9 @@ Waiting samples need no limit, because the monitor keeps the same samples in mem
 """
 
 _WAITING_SNAPSHOTS = 32
-"""Maximum number of snapshots that wait in memory. Older ones are dropped.
+"""Maximum number of snapshots that wait in memory; the oldest are dropped.
 
-The others stay readable, because each is stored as a difference to the snapshot that was written before it.
+Later snapshots stay readable, because each is stored as a difference to the snapshot that was written before it.
 """
 
 _SAME_LINK_CHANGE = timedelta(minutes=1)
@@ -292,7 +292,7 @@ class Batch(Record):
         return any(map(bool, rows))
 
     def then(self, later: Batch) -> Batch:
-        """Return both batches as one. Values of `later` replace earlier ones of the same key.
+        """Return both batches as one. Values of `later` replace earlier values of the same key.
 
         Beyond the limits, the oldest entries are dropped.
         """
@@ -406,7 +406,7 @@ class HistoryWriter:
             log.warning("history is not pruned", why=str(error))
 
     def renew(self) -> None:
-        """Begin a new file, because a read has found the current one corrupt. Raises StorageError."""
+        """Begin a new file, because a read has found the current file corrupt. Raises StorageError."""
         self._renew()
         self._open()
 
@@ -574,7 +574,7 @@ class HistoryQueue:
 
     @property
     def is_written(self) -> bool:
-        """True if nothing waits, no write is under way, and the last one did not fail."""
+        """True if nothing waits, no write is under way, and the last write did not fail."""
         is_done = self._writing is None or self._writing.done()
         return is_done and not self._waiting and _WRITTEN not in self._faults
 

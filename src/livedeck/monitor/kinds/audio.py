@@ -88,7 +88,7 @@ def _describe_lost(features: SampleFeatures, thresholds: Thresholds) -> Evidence
 
 
 def _severity_lost(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """Return WARNING if the event is known never to have had sound, because that may be intended, else CRITICAL."""
+    """Return CRITICAL; WARNING if the event is known never to have had sound, because that may be intended."""
     return Severity.WARNING if features.may_be_silent else Severity.CRITICAL
 
 

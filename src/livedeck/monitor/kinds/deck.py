@@ -74,7 +74,8 @@ def _observe_unauthorized(case: DeckCase, _thresholds: Thresholds) -> Observatio
 def _observe_rate_limited(case: DeckCase, _thresholds: Thresholds) -> Observation | None:
     """Report a refused pace; critical while it leaves the monitor or an event on air without data.
 
-    A silence with another cause is API_BLIND's: whether the pace would be accepted is then unknown.
+    If the platform is silent for another reason, API_BLIND reports that: nothing then shows if the pace is still
+    refused.
     """
     connection = case.connection
     is_refused = connection.problem is ConnectionProblem.RATE_LIMITED
@@ -164,8 +165,8 @@ def _observe_list(case: DeckCase, _thresholds: Thresholds) -> Observation | None
 class Wave(NamedTuple):
     """Newest alarms that began together and are not part of the current incident.
 
-    `raised`: number of their inputs. `possible`: `raised` plus the inputs whose samples are late or gone since the same
-    time. `needed`: number of inputs that make an incident.
+    `raised`: number of their inputs. `possible`: `raised` plus the inputs whose samples became late or gone together
+    with these alarms. `needed`: number of inputs that make an incident.
     """
 
     alarms: Collection[Alarm] = ()
@@ -194,7 +195,7 @@ def newest_wave(case: IncidentCase, limits: AlarmLimits) -> Wave:
 
 
 def _observe_incident(case: IncidentCase, limits: AlarmLimits) -> Incident | None:
-    """Return the current incident, or a new one if enough faults began together on different inputs; None without.
+    """Return the current incident, or a new one if enough faults began together on different inputs; else None.
 
     A fault that is older than the incident is not part of it. An event that fails soon after the first one joins the
     incident. A second group of faults, on inputs that were fine before, joins too and raises the stage.
@@ -251,18 +252,18 @@ def _host_words(host: str, of_host: IncidentCase, incident: Incident, case: Inci
 
 
 def _observe_next_incident(previous: Alarm, case: IncidentCase, limits: AlarmLimits) -> Incident | None:
-    """Return a new incident at a higher stage, from the alarms left when the previous one ends; None if too few."""
+    """Return a new incident, one stage above the previous one, from the alarms that outlast it; None if too few do."""
     following = _observe_incident(replace(case, previous=None), limits)
     return following and following._replace(observation=following.observation._replace(stage=previous.stage + 1))
 
 
 def _current(case: IncidentCase, window: timedelta) -> list[Alarm]:
-    """Return the members of the current incident; an empty list without one."""
+    """Return the members of the current incident; an empty list without an incident."""
     return _members(case, case.previous.since, case.previous.affects, window) if case.previous else []
 
 
 def _late_inputs(since: datetime, window: timedelta, case: IncidentCase) -> set[Hashable]:
-    """Return the inputs whose samples have been late or gone since a time at most `window` from `since`."""
+    """Return the inputs whose newest samples, now late or gone, are at most `window` before or after `since`."""
     return {case.inputs[event_id] for event_id, onset in case.late.items() if abs(onset - since) <= window}
 
 

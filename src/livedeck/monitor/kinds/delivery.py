@@ -117,7 +117,7 @@ def _severity_loss(_interval: FaultInterval, features: SampleFeatures, threshold
 
 
 def _loss_limit(features: SampleFeatures, thresholds: Thresholds) -> int:
-    """Return the number of samples with packet loss, among the newest ones, that raises a warning."""
+    """Return how many of the newest samples must have packet loss to raise a warning."""
     is_slow = features.cadence >= thresholds.slow_cadence
     return thresholds.loss_hits_slow if is_slow else thresholds.loss_share.hits
 
@@ -144,7 +144,7 @@ def _describe_hits(words: str, hits: int, share: Share, limit: int) -> Evidence:
 
 
 def _describe_loss(features: SampleFeatures, thresholds: Thresholds) -> Evidence:
-    """Return the evidence of packet loss in the window whose share raises the warning, else in the shorter window."""
+    """Return the evidence of packet loss: in the longer window if only that raises a warning, else in the shorter."""
     hits, limit = features.loss_hits, _loss_limit(features, thresholds)
     short, long = thresholds.loss_share, thresholds.loss_share_long
     if hits < limit and features.loss_hits_long >= long.hits:

@@ -79,7 +79,7 @@ def _observe_reconnecting(case: EventCase, thresholds: Thresholds) -> Iterable[O
     elif interval and phase.tally is BroadcastState.ON_AIR:
         yield Observation(*interval.evidence, since)
     elif case.quality.false_silence:
-        actual = f"metrics were {case.quality.late_by:.0f} s late, the encoder was connected"
+        actual = f"metrics were {case.quality.late_by:.0f} s late, but the encoder was connected"
         yield Observation(actual, "metrics on time", case.quality.false_silence, is_withdrawn=True)
 
 
@@ -160,7 +160,7 @@ def _observe_stale(case: EventCase, thresholds: Thresholds) -> Iterable[Observat
 
 
 def _with_viewers(observation: Observation, case: EventCase, thresholds: Thresholds) -> Observation:
-    """Return the observation with the probe's evidence. It is milder while viewers get newer pictures."""
+    """Return the observation with the probe's evidence. It is milder if viewers get pictures newer than the samples."""
     if case.viewer is None:
         return observation
     features = case.analysis.features

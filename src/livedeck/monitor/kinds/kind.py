@@ -93,7 +93,7 @@ class SampleDetector(Record, kw_only=True):
     `classify`: judges a sample. `describe`: returns the evidence of a sample. `hold`: name of a Hold among the
     thresholds; empty to raise and clear at once. `is_immediate`: the first bad sample raises the fault. `is_proven`:
     returns whether a sample alone proves the fault, which is then raised at once. `duty`: rule that raises the same
-    fault by its share of time; the fault clears only if neither the samples nor this rule hold it. `expects`: judge a
+    fault by its share of time; the fault clears only if both the samples and this rule clear it. `expects`: judge a
     stream only if its content has this expectation; None to judge all. `spoils`: rate (video, audio, fps) from which
     nothing is learnt while the fault lasts; a new usual level of this rate clears the fault. `counted_status`: QoS
     status whose samples are counted; the fault begins and ends with a burst of them. `began`: returns the start of the
@@ -127,7 +127,7 @@ _OFF_AIR = frozenset({BroadcastState.DRAFT, BroadcastState.SCHEDULED, BroadcastS
 class EventCase(Record):
     """Input of an EventDetector: an event at `now` (server time).
 
-    `stops`: stops of this process (server time). `viewer`: rounds of the event's probe; None while no probe asks.
+    `stops`: stops of this process (server time). `viewer`: rounds of the event's probe; None without a probe.
     """
 
     analysis: SignalAnalysis
@@ -172,9 +172,9 @@ class DeckCase(Record):
     `silence`: silence of the collector; None if it responds, or without a collector. `sharing`: fault among collectors
     that poll together. `list_doubt`: events that the list lacks without reason, or None. `now`: this machine's clock.
     `unit_question`: question about the unit of the bit rates, or empty. `unserved`: number of events on air without a
-    good reply for long, because the platform refuses our pace. `playlists`: playlists of the events on air (while the
-    platform is silent, only those probed since); None without a probe. `probe_fault`: fault of the probe itself, or
-    empty.
+    good reply for long, because the platform refuses our pace. `playlists`: playlists of the events on air; None
+    without a probe. While the platform is silent, only playlists that were probed since its last reply are in it.
+    `probe_fault`: fault of the probe itself, or empty.
     """
 
     connection: ConnectionStatus
@@ -275,8 +275,8 @@ class AlarmKind(Record, kw_only=True):
     def parents(self) -> tuple[str, ...]:
         """Kinds of alarm that suppress this kind, the widest first.
 
-        API_BLIND suppresses every kind of an event, and PLATFORM every shared kind of its own. NO_INGEST and
-        RECONNECTING suppress the kinds that judge samples.
+        API_BLIND suppresses every kind of an event. PLATFORM suppresses every shared kind whose faults make a PLATFORM
+        incident. NO_INGEST and RECONNECTING suppress the kinds that judge samples.
         """
         if self.is_of_deck:
             return self.hidden_by
@@ -287,7 +287,7 @@ class AlarmKind(Record, kw_only=True):
         return (API_BLIND, *incident, *silence, *self.hidden_by)
 
     def diagnose(self, observation: Observation) -> Diagnosis:
-        """Return the diagnosis of an observation: of its `blame` if it has one, else of the kind."""
+        """Return the diagnosis of an observation by its `blame`; without one, the diagnosis of the kind."""
         cause = observation.blame
         if not cause.text:
             return self.diagnosis

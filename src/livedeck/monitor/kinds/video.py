@@ -129,7 +129,7 @@ def _classify_low(features: SampleFeatures, thresholds: Thresholds) -> Level:
 
 
 def low_video_limit(features: SampleFeatures, thresholds: Thresholds) -> float:
-    """Return the video rate (bit/s) below which a shortage is VIDEO_LOW. Two witnesses raise it."""
+    """Return the video rate (bit/s) below which a shortage is VIDEO_LOW. Two witnesses raise this limit."""
     share = (thresholds.low_video, thresholds.low_video_sure)[features.witnesses >= _SURE]  # reads both for `explain`
     return share * (features.usual.video or 0.0)
 
@@ -199,7 +199,7 @@ def _classify_collapse(features: SampleFeatures, thresholds: Thresholds) -> Leve
 
 
 def _severity_collapse(_interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
-    """Return WARNING if only the frame rate fell, because a person may have set it lower, else CRITICAL."""
+    """Return CRITICAL; WARNING if only the frame rate fell, because a person may have set a lower rate."""
     usual = features.usual.video
     is_video_low = usual is not None and features.window.video < thresholds.low_video * usual
     is_sure = features.is_lossy or features.is_sound_short or is_video_low
@@ -244,7 +244,7 @@ def _describe_blackout(features: SampleFeatures, thresholds: Thresholds) -> Evid
 
 
 def _severity_blackout(_interval: FaultInterval, features: SampleFeatures, _thresholds: Thresholds) -> Severity:
-    """Return WARNING if the stream never had a picture and may have sound, because that may be intended, else CRITICAL.
+    """Return CRITICAL; WARNING if the stream never had a picture and may have sound, because it may be radio.
 
     A missing audio rate does not prove silence, because its unit may be in doubt.
     """

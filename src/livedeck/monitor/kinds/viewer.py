@@ -306,7 +306,7 @@ VIEWER_KINDS = (
         Severity.WARNING,
         _UNSEEN,
         Diagnosis(
-            cause="Packager or CDN is far behind the encoder, or a clock is wrong.",
+            cause="The packager or the CDN is far behind the encoder, or a clock is wrong.",
             viewers="The programme plays late; chat and picture do not match.",
             advice="Check the latency setting of the event; then call the platform's support.",
         ),

@@ -21,9 +21,8 @@ TAKE_BACK_FOR = timedelta(minutes=5)
 class ActionKind(StrEnum):
     """Kind of an alarm action.
 
-    CLOSE: acknowledge an alarm that has cleared, or any alarm with a verdict. UNACKNOWLEDGE: take back an
-    acknowledgement. SHELVE_ALONE: shelve an alarm without its symptoms. A program ignores actions of a kind that it
-    does not have.
+    CLOSE: acknowledge a cleared alarm, or give any alarm a verdict. UNACKNOWLEDGE: take back an acknowledgement.
+    SHELVE_ALONE: shelve an alarm without its symptoms. A program ignores actions of a kind that it does not have.
     """
 
     ACKNOWLEDGE = "acknowledge"

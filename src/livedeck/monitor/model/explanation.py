@@ -118,7 +118,7 @@ class SilentKind(Record):
 
 
 class DecidingLimit(Record):
-    """Limit that decides. `setting`: keys of the setting that it comes from; empty for the default.
+    """Limit that decides about an alarm. `setting`: keys of the setting that gives its value; empty for the default.
 
     `by`: person who chose the value, if it is a ruling. `kinds`: alarm kinds that read the limit.
     """

@@ -106,9 +106,9 @@ class Matcher(Record):
         return (self.op is MatchOp.FITS and set(self.value) == {"*"}) or (self.op, self.value) == (MatchOp.IS_NOT, "")
 
     def fits(self, case: Case, event: CaseEvent | None = None) -> bool:
-        """Return whether the matcher fits an alarm. `event`: the affected event that counts; None without an event.
+        """Return whether the matcher fits an alarm. `event`: the affected event to compare; None without an event.
 
-        Without an event no condition on an event fits.
+        Without it, a matcher of the event's id, name, project or content never fits.
         """
         if self.field in _OF_EVENT and event is None:
             return False

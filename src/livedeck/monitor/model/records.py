@@ -168,7 +168,7 @@ class EventRecord(Record):
 
     @property
     def planned(self) -> datetime | None:
-        """Planned start of the stream if it has not begun, else of the event."""
+        """Planned start of the stream if the stream has not begun, else of the event."""
         is_pending = self.is_waiting and self.finished_at is None
         return (self.started_at if is_pending else None) or self.scheduled
 

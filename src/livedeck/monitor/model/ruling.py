@@ -154,11 +154,11 @@ class Rulings(Record):
         return choice.unit if choice else None
 
     def next_moment(self, event_id: str, now: datetime) -> datetime:
-        """Return the time to store for a choice made `now`, which is later than the event's last choice."""
+        """Return the time to store for a choice: `now`, or just after the event's last choice if that is later."""
         return _after(self.choices.get(event_id), now)
 
     def next_unit_moment(self, origin: str, now: datetime) -> datetime:
-        """Return the time to store for a choice of the unit made `now`, which is later than the platform's last one."""
+        """Return the time to store for a unit choice: `now`, or just after the platform's last choice if later."""
         return _after(self.units.get(origin), now)
 
 

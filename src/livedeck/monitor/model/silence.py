@@ -22,7 +22,7 @@ from livedeck.text.hours import Hours
 from livedeck.text.secrets import masked_line
 
 _KEPT = 2000
-"""Maximum number of silences in memory. Those that end last stay."""
+"""Maximum number of silences in memory. The silences that end last stay."""
 
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 """Time of the row of a maintenance window, before any action of a person on it."""
@@ -150,6 +150,6 @@ class Silences(Record):
         return tuple(sorted(current, key=lambda silence: (silence.starts_at, silence.id)))
 
     def next_moment(self, silence_id: str, now: datetime) -> datetime:
-        """Return the time to store for an action made `now`, which is later than the last action on that silence."""
+        """Return the time to store for an action: `now`, or just after the silence's last action if that is later."""
         last = self.latest.get(silence_id)
         return max(now, last.at + timedelta(microseconds=1)) if last else now

@@ -110,7 +110,7 @@ class Snapshot(Record):
         return self.lists.get(key, _NEVER_RECEIVED) if key else _NEVER_RECEIVED
 
     def completed(self, event: Event) -> Event:
-        """Return the event with the fields of `OFTEN_UNLISTED` that its list lacks, from its last response by id."""
+        """Return the event, with fields of `OFTEN_UNLISTED` that its list lacks added from its last response by id."""
         alone: Event | None = next(iter(self.cached(event_key(event.id)).items), None)
         if alone is None:
             return event

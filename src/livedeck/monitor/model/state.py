@@ -107,7 +107,7 @@ class ConnectionProblem(StrEnum):
 
     @property
     def banner(self) -> str:
-        """Text of the banner: the value with REPLY for ANSWER, the older word in stored values."""
+        """Text of the banner: the value, with REPLY in place of the older word ANSWER."""
         return self.value.replace("ANSWER", "REPLY")
 
 
@@ -304,7 +304,7 @@ class EventState(Record):
     replies without new samples, the state is not stale. `is_listed`: the last list held the event; False if its state
     comes from requests by id. `content`: content of the event. `rulings`: people's decisions on how to judge the event.
     `evidence`: evidence that the encoder is lost or never sent; None while samples come as usual. `blame`: nearest
-    cause while `is_stale`. `viewer`: what viewers get; None while no probe asks.
+    cause while `is_stale`. `viewer`: what viewers get; None without a probe.
     """
 
     event: Event
@@ -329,7 +329,7 @@ class EventState(Record):
 
     @property
     def is_measured(self) -> bool:
-        """False while the event is on air and has not been judged by its samples, or is undecided."""
+        """False if the audience waits for a signal, and the event is undecided or its samples were not judged yet."""
         is_open = self.is_undecided or self.phase.ingest.state in {IngestState.UNKNOWN, IngestState.WARMING_UP}
         return not (self.phase.tally.expects_signal and is_open)
 
@@ -349,9 +349,9 @@ class EventState(Record):
     def is_fed(self) -> bool:
         """True if nothing shows that the encoder is away. Only then is a failing playlist the fault of its host.
 
-        A playlist stops with its encoder. So a stalled one needs a sample that is later than its newest segment by two
-        segments. An encoder that began or returned must have sent for two segments and three rounds: so long the faults
-        of viewers outlast its absence.
+        A playlist stops with its encoder. So a stalled playlist needs a sample that is later than its newest segment by
+        two segments. An encoder that began or returned must have sent for two segments and three rounds: the faults of
+        viewers end that much later than its absence.
         """
         if self.phase.tally is not BroadcastState.ON_AIR or self.late_since is not None:
             return False
@@ -480,7 +480,7 @@ class ConnectionStatus(Record):
 
     @property
     def why(self) -> str:
-        """Cause of the state with the last failure in brackets, unless one says both; empty without a failure.
+        """Cause of the state, and the last failure in brackets unless one contains the other; empty without failure.
 
         For a refused token, the text is the failure alone, because the failure says where to store another token.
         """

@@ -97,8 +97,8 @@ class Duty(Record):
     """Bad time that raises an intermittent fault.
 
     `short_seconds`, `short_spells`: bad seconds and spells (uninterrupted bad periods) within 60 s. `long_seconds`,
-    `long_spells`: the same within 600 s. Either pair raises the fault. `critical`: bad seconds within 600 s from which
-    the fault is critical. Spells are counted because one sample of a slow cadence covers half a minute.
+    `long_spells`: the same within 600 s. Either pair raises the fault. `critical`: bad seconds within 600 s that make
+    the fault critical. Spells are counted because one sample of a slow cadence covers half a minute.
     """
 
     short_seconds: float
@@ -172,7 +172,7 @@ class Thresholds(Record, kw_only=True):
         2.0
     )
     missed_margin_intervals: Annotated[
-        float, Limit("cadences", "added to that delay as well, because the next sample is due one cadence later")
+        float, Limit("cadences", "added to the longest learnt delay as well: the next sample is due one cadence later")
     ] = 1.5
     missed_most: Annotated[
         float, Limit("s", "after this long without samples an encoder counts as lost, however slow the delivery is")
@@ -182,10 +182,7 @@ class Thresholds(Record, kw_only=True):
         float, Limit("s", "while the usual delay is unknown, a stream may be without a new sample for this long")
     ] = 75.0
     delivery_fooled: Annotated[
-        float,
-        Limit(
-            "s", "two deliveries within this time that were late enough to look like silence extend the allowed delay"
-        ),
+        float, Limit("s", "two late deliveries within this time that looked like silence extend the allowed delay")
     ] = 1800.0
     metrics_late: Annotated[float, Limit("s", "metrics that are later than this are reported (METRICS_LATE)")] = 30.0
     stale_after: Annotated[float, Limit("s", "samples older than this prove nothing about the present")] = 30.0
@@ -198,7 +195,7 @@ class Thresholds(Record, kw_only=True):
     blind_after: Annotated[float, Limit("s", "without a good reply for this long, the screen cannot be trusted")] = 30.0
     recovery: Annotated[float, Limit("s", "after an outage every event is polled again within this time")] = 10.0
     unanswered: Annotated[
-        float, Limit("s", "polls of an event must fail for this long, because one or two failures may be chance")
+        float, Limit("s", "QOS_STALE needs failed polls for this long, because one or two failures may be chance")
     ] = 20.0
     unanswered_poor: Annotated[
         float, Limit("s", "the same as `unanswered`, for a poor link, where more polls fail by chance")
@@ -248,7 +245,9 @@ class Thresholds(Record, kw_only=True):
     poor_link: Annotated[
         float, Limit("share of lost replies", "a link is poor from this share on; a good link loses less than 1 %")
     ] = 0.05
-    poor_link_least: Annotated[int, Limit("lost replies", "fewer losses may be chance")] = 3
+    poor_link_least: Annotated[
+        int, Limit("lost replies", "a link with fewer losses is not poor: they may be chance")
+    ] = 3
     ahead: Annotated[
         float, Limit("s", "a sample dated further ahead has a wrong clock: the skew is known more exactly")
     ] = 30.0
@@ -329,7 +328,8 @@ class Thresholds(Record, kw_only=True):
         3600.0
     )
     variable_fps: Annotated[
-        float, Limit("spread over median", "a variable frame rate, as of a screen share, spreads more within a slot")
+        float,
+        Limit("spread over median", "a variable frame rate, such as of a screen share, spreads more within a slot"),
     ] = 0.25
     variable_fps_frames: Annotated[
         float, Limit("frames/s", "the spread of a variable frame rate must also be wider than this")
@@ -369,7 +369,7 @@ class Thresholds(Record, kw_only=True):
         60.0,
     )
     set_fps_slack: Annotated[
-        float, Limit("frames/s", "a rate this close to one of `set_fps` counts as that rate: 23.976, 29.97")
+        float, Limit("frames/s", "a rate this close to one of `set_fps` counts as that rate, such as 29.97 as 30")
     ] = 0.6
     steps_variable: Annotated[
         int, Limit("steps", "a video rate that steps this often in `class_memory`, without another fault, is variable")
@@ -456,7 +456,10 @@ class Thresholds(Record, kw_only=True):
         float, Limit("share of the best two minutes", "VIDEO_DECAY: a constant rate slowly fell below this")
     ] = 0.77
     decay_video_noisy: Annotated[
-        float, Limit("share of the best two minutes", "VIDEO_DECAY of a noisy rate: this minus three times its noise")
+        float,
+        Limit(
+            "share of the best two minutes", "limit of VIDEO_DECAY for a noisy rate: this minus three times its noise"
+        ),
     ] = 0.8
     decay_clear: Annotated[
         float, Limit("share of the best two minutes", "VIDEO_DECAY clears when the rate is this much above its limit")
@@ -510,7 +513,9 @@ class Thresholds(Record, kw_only=True):
     high_audio: Annotated[
         float, Limit("bit/s", "more than any common profile needs, so the encoder is set wrongly")
     ] = 320_000.0
-    audio_hold: Annotated[Hold, Limit("samples, s", "a pause in the programme is shorter")] = Hold(3, 15.0, 30.0)
+    audio_hold: Annotated[Hold, Limit("samples, s", "a pause in the programme is shorter than this")] = Hold(
+        3, 15.0, 30.0
+    )
     quiet_audio: Annotated[float, Limit("share of the usual sound rate", "sound is near silence below this")] = 0.06
     quiet_hold: Annotated[
         float, Limit("s", "near silence is a fault after this time, because pauses in the programme are shorter")
@@ -535,7 +540,7 @@ class Thresholds(Record, kw_only=True):
         12.0, 3, 24.0, 4
     )
     severe_critical: Annotated[
-        float, Limit("s", "KEYFRAME_SEVERE is critical after this time: every viewer has switched quality once")
+        float, Limit("s", "KEYFRAME_SEVERE is critical after this time: by then, every viewer has switched quality")
     ] = 60.0
     loss_share: Annotated[Share, Limit("samples", "one sample may be chance; three of six mean a broken path")] = Share(
         3, 6
@@ -574,14 +579,17 @@ class Thresholds(Record, kw_only=True):
         tuple[float, ...], Limit("s after the start", "LATE_START asks for attention again at each time")
     ] = (0.0, 60.0)
     start_forgotten: Annotated[
-        float, Limit("s after the start", "LATE_START ends, because nobody waits any more; the tally stays LATE")
+        float,
+        Limit(
+            "s after the start", "after this time LATE_START ends, because nobody waits any more; the tally stays LATE"
+        ),
     ] = 21_600.0
 
     viewer_rounds: Annotated[
         int, Limit("rounds", "VIEWER_GONE, VIEWER_STALLED and VIEWER_SLOW need this many bad rounds in a row")
     ] = 2
     viewer_rounds_long: Annotated[
-        int, Limit("rounds", "VIEWER_RUNGS and VIEWER_LATE need this many, because renditions may start one by one")
+        int, Limit("rounds", "VIEWER_RUNGS and VIEWER_LATE need so many bad rounds, because renditions may start late")
     ] = 3
     viewer_clear: Annotated[int, Limit("rounds", "good rounds in a row that clear an alarm about viewers")] = 2
     viewer_missing: Annotated[
@@ -615,7 +623,9 @@ class Thresholds(Record, kw_only=True):
     viewer_witness: Annotated[float, Limit("s", "older rounds of the probe are no witness of the present")] = 25.0
     viewer_witness_segments: Annotated[
         float,
-        Limit("segments", "a live witness is ahead of the newest sample by this and the latency: buffers play on"),
+        Limit(
+            "segments", "a live witness is ahead of the newest sample by this plus the latency, because buffers play on"
+        ),
     ] = 2.0
     viewer_witness_rounds: Annotated[
         int, Limit("rounds", "without dates in the playlist, its head must move in this many rounds during the silence")

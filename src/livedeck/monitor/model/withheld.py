@@ -54,7 +54,7 @@ def enabled(restreams: Iterable[EventRestream]) -> list[EventRestream]:
 
 
 def is_enabled(restream: EventRestream) -> bool:
-    """Return whether a restream is not switched off. If the platform reports neither, it counts as switched on."""
+    """Return whether a restream is switched on. It counts as switched on if the platform does not say."""
     return restream.enabled is not False
 
 

@@ -112,7 +112,8 @@ class EndedStreams:
     def _is_final(self, result: PollResult, entry: _Pending, now: float) -> bool:
         """Return whether no more samples are expected.
 
-        This is so if the samples reach the stream's end, the last poll brought no new ones, or the platform has none.
+        This is so if the samples reach the stream's end, the last poll brought no new samples, or the platform has
+        none.
         """
         payload = result.payload
         if isinstance(payload, Rejected):

@@ -49,7 +49,7 @@ class RoundResult(Record):
     The connection is judged by the event list, because other calls may fail for reasons of their own.
 
     `good`: time of the last good reply to any call (this machine's clock). `listed`: the list succeeded. `failure`:
-    error of the list; both are unset in a round without the list. `last_failure`: error of the last failed call.
+    error of the list. A round without the list sets neither of the two. `last_failure`: error of the last failed call.
     `lost_share`: share of lost replies; 0 while the link is not poor. `slowed_to`: as in ConnectionStatus. `is_tried`:
     enough calls were made to blame the platform for a silence. `is_proven`: a list and samples were good since the
     connection was blind.
@@ -129,7 +129,7 @@ def _with_result(link: ConnectionStatus, result: RoundResult) -> ConnectionStatu
 
 
 def _cause(failure: ApiError) -> ConnectionProblem:
-    """Return the problem that a failure shows. Without the platform's error body, nothing proves more than a status."""
+    """Return the problem that a failure shows. Without the platform's error body, a failure proves only its status."""
     if isinstance(failure, Unauthorized | Forbidden) and not failure.is_documented:
         return ConnectionProblem.REQUEST_REFUSED
     if isinstance(failure, ServerFault) and not failure.is_documented:
@@ -187,7 +187,7 @@ def seconds_ahead(exchanges: Iterable[ResponseTiming], clock_offset: float = 0.0
 
 
 def _offsets(exchanges: Iterable[ResponseTiming], clock_offset: float) -> list[tuple[float, float]]:
-    """Return for each dated exchange the seconds by which the server's clock is ahead, and how far off they can be."""
+    """Return for each dated exchange the seconds by which the server's clock is ahead, and their maximum error (s)."""
     return [
         (
             (exchange.server_date - exchange.at).total_seconds() + _HALF_TICK + exchange.round_trip / 2 + clock_offset,
@@ -203,9 +203,8 @@ def skew(
 ) -> float:
     """Return the seconds by which the server's clock is ahead; 0 if they are below the limit, or not proven.
 
-    `current`: previous result. It stays while the exchanges do not disprove it, so slow exchanges neither change nor
-    end it. If it is not 0, the limit is lower, so that the result does not flicker. `clock_offset`: as in
-    `seconds_ahead`.
+    `current`: previous result. It stays until the exchanges disprove it, so slow exchanges never change it. If it is
+    not 0, the limit is lower, so that the result does not flicker. `clock_offset`: as in `seconds_ahead`.
     """
     offsets = _offsets(exchanges, clock_offset)
     if not offsets or (current and median(abs(ahead - current) - doubt for ahead, doubt in offsets) <= 0):

@@ -14,7 +14,7 @@ _PASSING_STATUS = frozenset({408, 425})
 
 
 def is_passing(error: ApiError) -> bool:
-    """Return whether a quick retry of a failed read may succeed: it was neither refused nor rate-limited."""
+    """Return whether a quick retry of a failed read may succeed: the read was neither refused nor rate-limited."""
     if isinstance(error, Rejected) and error.retry_after is not None:
         return False
     is_early_or_late = isinstance(error, Rejected) and error.status in _PASSING_STATUS

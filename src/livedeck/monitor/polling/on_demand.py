@@ -64,7 +64,7 @@ class MaterialCache:
         return tuple(material for material in materials.values() if material.id not in self._deleted)
 
     async def remember(self, materials: Iterable[KnownMaterial]) -> None:
-        """Remember materials in this order, after those remembered before."""
+        """Add materials to the remembered materials, in this order."""
         for material in materials:
             of_video = self._known.setdefault(material.video_id, {})
             of_video.pop(material.id, None)
@@ -92,7 +92,7 @@ def attached_materials(recording: Recording | None) -> Iterator[Material]:
 
 
 class ResourceCache:
-    """Lists as last received; those on a screen are polled.
+    """Lists as last received. The lists on a screen are polled.
 
     `lists`: all cached lists; a new mapping after each reply. `materials`: materials of videos.
     """
@@ -106,9 +106,9 @@ class ResourceCache:
         self._current: set[ResourceKey] = set()  # lists received since the last refresh
 
     def watch(self, viewer: str, keys: Iterable[ResourceKey]) -> bool:
-        """Poll these lists, and no others, for a viewer.
+        """Poll these lists, and no others, for a screen or an attached deck (`viewer`).
 
-        Returns whether the lists are new for this viewer and one has had no reply since the last refresh.
+        Returns whether the lists are new for this viewer, and one of them has had no reply since the last refresh.
         """
         watched = tuple(keys)
         if self._watched.get(viewer, ()) == watched:
@@ -119,7 +119,7 @@ class ResourceCache:
         return not self._current.issuperset(watched)
 
     def is_watched(self, key: ResourceKey) -> bool:
-        """Return whether a list is polled for a viewer."""
+        """Return whether a list is polled for any viewer."""
         return any(key in keys for keys in self._watched.values())
 
     def refresh(self) -> None:
@@ -148,7 +148,7 @@ class ResourceCache:
         return await _FETCH[key.kind](self._polled, key)
 
     def ingest(self, key: ResourceKey, result: PollResult) -> bool:
-        """Store a response; a failure keeps the last good one.
+        """Store a response. After a failure, the items of the last good response stay.
 
         Returns True for the list's first response since the last refresh. An outdated response does not count.
         """

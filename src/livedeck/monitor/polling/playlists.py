@@ -11,7 +11,7 @@ from livedeck.monitor.model.thresholds import Thresholds
 from livedeck.monitor.viewer import Viewed
 
 _ONCE_MORE = 30.0
-"""Seconds of further probing after a playlist is reported as playing after its end (`viewer_after`).
+"""Seconds for which an ended event is still probed after `viewer_after`, when a playing playlist is reported.
 
 A later round can then show that the playlist has stopped.
 """

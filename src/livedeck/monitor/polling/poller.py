@@ -32,7 +32,7 @@ from livedeck.record import Record
 
 
 async def wait_first(*runners: Coroutine[Any, Any, object]) -> None:
-    """Run all runners until one is done, then cancel the others. Raises the error of the one that is done."""
+    """Run all runners until one is done, then cancel the others. Raises the error of the first runner."""
     tasks = [asyncio.ensure_future(runner) for runner in runners]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -60,7 +60,7 @@ class RoundDebounce:
         self._next_from = -inf  # earliest next early end (monotonic s)
 
     def begin(self) -> None:
-        """Begin a round, and forget the news of the last one."""
+        """Begin a round, and forget the news of the last round."""
         self.is_urgent = False
         self._has_news.clear()
 
@@ -114,7 +114,7 @@ _REMEMBERED = 60.0
 """Seconds after which the last request for an on-demand list is forgotten; longer than any interval."""
 
 _LONG_ROUND = 4.0
-"""Maximum seconds between two rounds for which unused budget adds up."""
+"""Maximum seconds since the last round for which unused budget adds up."""
 
 _PULSE_GAP = 2.0
 """Maximum seconds between two polls of the event list while calls begin to fail."""
@@ -245,7 +245,7 @@ class Poller:
     def note_answer(self, key: PollKey, monotonic: float) -> bool:
         """Note that another process made this call at `monotonic` (s). The next call is due one interval later.
 
-        Returns whether the other process's call is newer than this process's last one.
+        Returns whether the other process's call is newer than this process's last call.
         """
         requested, _ = self._requested.get(key, (inf, 1.0))
         if key not in self._in_flight and requested < monotonic:
@@ -460,7 +460,7 @@ class Poller:
             return PollResult(key, at, self._clock.monotonic(), payload, is_outdated, _dated(sent, at, timings))
 
     def _note_try(self, sent: float, *, is_failed: bool) -> None:
-        """Count a call: a good one ends the failed tries. Calls sent at about the same time are one try."""
+        """Count a call. A good call ends the row of failed tries. Calls sent at about the same time are one try."""
         if not is_failed:
             self._failed_tries = 0
         elif not self._failed_tries or sent - self._last_try >= _SAME_TRY:

@@ -107,7 +107,7 @@ class DataQuality(Record):
     the last good reply, or of the first failure if no reply was good. `blame`: nearest cause while it is STALE.
     `future_samples`: number of samples dropped because they are dated in the future. `empty_at`: time of the last good
     reply that proves that no sample ever came. `lag`: shortest delay of the last samples (s); None if unknown.
-    `false_silence`: start of a recent silence that late samples disproved. `late_by`: delay of those samples (s).
+    `false_silence`: start of a recent silence that late samples disproved. `late_by`: delay of these samples (s).
     `has_unit`: the unit of the bit rates is known.
     """
 

@@ -19,7 +19,7 @@ _SLOT = 10.0
 _SHORT_SLOTS, _LONG_SLOTS = round(SHORT / _SLOT), round(LONG / _SLOT)
 
 _PERIODS, _LEAST_QUIET, MOST_QUIET = 3, 60.0, 300.0
-"""Time without a spell that ends a duty cycle: number of mean distances between spells, minimum and maximum (s)."""
+"""Time without a spell, after which a duty cycle ends: mean distances between spells, minimum and maximum (s)."""
 
 
 class _Slot(NamedTuple):
@@ -33,7 +33,7 @@ _SPELLS: Callable[[_Slot], int] = itemgetter(2)
 
 
 class Excess(NamedTuple):
-    """Bad time that breaks a limit: `seconds` of the last `period` seconds, in `spells`. `limit`: the limit (s)."""
+    """Bad time that breaks a limit: `seconds` of the last `period` seconds, in `spells` spells. `limit`: in s."""
 
     period: float
     seconds: float
@@ -76,7 +76,7 @@ class DutyCycle:
         return not self.slots and not self.is_raised
 
     def add_bad(self, time: float, seconds: float, limits: Duty) -> None:
-        """Add `seconds` of bad time that ended at `time`; they extend the last spell if no good sample came between."""
+        """Add `seconds` of bad time that ended at `time`. They extend the last spell if no good sample came since."""
         number = self._forget(time)
         spells = 0 if self.was_bad else 1
         if not self.slots and not self.is_raised:
@@ -110,7 +110,7 @@ class DutyCycle:
     def excess(self, time: float, limits: Duty) -> Excess | None:
         """Return the bad time that breaks a limit at `time`; None if no limit is broken.
 
-        If the bad time breaks the limits of both periods, returns that of the longer one.
+        If the bad time breaks the limits of both periods, returns the bad time of the longer period.
         """
         seconds, spells = self.seconds, self.spells
         if seconds >= limits.long_seconds and spells >= limits.long_spells:

@@ -66,7 +66,7 @@ class FpsExcursion:
         return self.back >= _BACK
 
     def add_away(self, time: float, fps: float, *, is_lossy: bool) -> None:
-        """Add a sample of the excursion. The level starts with the second one, because the first may mix two levels."""
+        """Add a sample of the excursion. The level starts with the second sample: the first may mix two levels."""
         self.back, self.last_away = 0, time
         self.samples += 1
         self.low, self.high = min(self.low, fps), max(self.high, fps)
@@ -86,7 +86,7 @@ class FpsExcursion:
         self.is_clean_slow = is_slow and not self.is_dirty
 
     def accepted(self, time: float, thresholds: Thresholds) -> float | None:
-        """Return the frame rate if it becomes the usual one now, else None."""
+        """Return the frame rate if it becomes the usual rate now, else None."""
         patience = thresholds.steady if self.is_pending or self.is_clean_slow else thresholds.dirty
         is_long = self.samples >= thresholds.steady_samples and time - self.steady_since >= patience
         return (self.low + self.high) / 2 if is_long and self.high - self.low <= _SAME_FPS else None
@@ -121,7 +121,7 @@ class VideoExcursion:
         return self.back >= _BACK
 
     def add_away(self, video: float, usual: float, thresholds: Thresholds) -> None:
-        """Add a sample of the excursion. The first one is not in `rates`, because it may mix two levels."""
+        """Add a sample of the excursion. The first sample is not in `rates`, because it may mix two levels."""
         self.back = 0
         self.samples += 1
         self.low_samples += video < thresholds.dip_video * usual

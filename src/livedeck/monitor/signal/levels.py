@@ -30,7 +30,7 @@ class Standing(NamedTuple):
 class LevelSample(NamedTuple):
     """Sample whose rates are judged.
 
-    `rates`: its rates; a missing one has the previous value. `window`: combined rates of the newest seconds. `videos`:
+    `rates`: its rates; a missing rate has its previous value. `window`: combined rates of the newest seconds. `videos`:
     video rates of the samples in these seconds. `cadence`: seconds between samples. `is_lossy`: there was packet loss
     lately.
     """

@@ -29,7 +29,7 @@ _NOTHING = Standing()
 
 
 class _Hits(NamedTuple):
-    """Number of newest samples with a status, with the fields of SampleFeatures. `is_lossy`: they are a witness."""
+    """Number of newest samples with a status, with the fields of SampleFeatures. `is_lossy`: the loss is a witness."""
 
     drift: int = 0
     severe: int = 0
@@ -194,7 +194,7 @@ class StreamMemory:
         self.levels.take_as_usual(window, videos, self.last_time, thresholds)
 
     def _completed(self, measured: Rates) -> Rates:
-        """Return the rates; a missing one has the value of the previous sample."""
+        """Return the rates; a missing rate has the value of the previous sample."""
         video, audio, fps = measured
         if video == video and audio == audio and fps == fps:  # noqa: PLR0124  only NaN differs from itself
             return measured

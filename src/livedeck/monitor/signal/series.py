@@ -133,7 +133,8 @@ class Run(NamedTuple):
 def newest_run(readings: Readings, gap: float, before: Run | None = None) -> Run | None:
     """Return the newest run; None without samples.
 
-    `before`: an earlier run of this series, to which samples were only added. Its own steps are not looked at again.
+    `before`: an earlier run of this series, to which samples were only added. Steps inside the earlier run are not
+    checked again.
     """
     times = readings.time
     index = len(times) - 1
@@ -218,7 +219,7 @@ def mean_measured(column: array[float]) -> float | None:
 
 
 def _repeated(readings: Readings, answer: Readings) -> int:
-    """Return the number of newest rows with which `answer` begins; 0 if it does not repeat all rows from its start."""
+    """Return the number of newest rows that `answer` begins with; 0 if one of these rows differs in `answer`."""
     if not (readings.time and answer.time):
         return 0
     stop = len(readings.time)

@@ -129,7 +129,7 @@ class UsualMemory:
 
     `rows`: samples of the current slot. `slot`: its number. `tops`: highest video rate of each slot. `spans`: median of
     the tops of each two minutes in the last hour. `span_slots`: number of slots since the last span. `learnt`: number
-    of slots since the last new level from which the video rate was learnt. `levels`: earlier usual levels. `steps`:
+    of slots that the video rate was learnt from since its last new level. `levels`: earlier usual levels. `steps`:
     times at which the video rate alone went to a new level. `variable_until`, `variable_fps_until`: times until which
     the video rate and the frame rate count as variable. `capable_at`: last time at which the video rate was clearly
     above the floor. `sunk_from`, `sunk_to`, `fps_dip`: as in `usual`.
@@ -232,7 +232,7 @@ class UsualMemory:
         self.refresh(time, thresholds)
 
     def accept_audio(self, audio: float, thresholds: Thresholds) -> None:
-        """Make this audio rate (bit/s) the usual one."""
+        """Make this audio rate (bit/s) the usual audio rate."""
         self.audio_slots = (audio,) * thresholds.usual_least
         self._measure_audio(thresholds)
 
@@ -244,13 +244,13 @@ class UsualMemory:
         self._sink(0.0, 0.0)
 
     def accept_fps(self, fps: float) -> None:
-        """Make this frame rate (frames/s) the usual one."""
+        """Make this frame rate (frames/s) the usual frame rate."""
         self._remember_level()
         self.frame_slots = ()
         self.usual = self.usual._replace(fps=fps)
 
     def accept_video(self, rates: Sequence[float], time: float, thresholds: Thresholds, *, is_sure: bool) -> bool:
-        """Make the median of these video rates (bit/s) the usual one.
+        """Make the median of these video rates (bit/s) the usual video rate.
 
         `is_sure`: the rates form one level; otherwise learning starts again. Returns True if this level was never usual
         before.
