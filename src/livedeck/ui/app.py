@@ -69,7 +69,7 @@ OPEN_CHANGES_SECONDS = 30.0
 """Seconds between two reads of changes without a verdict that other decks have sent."""
 
 _BACK = timedelta(seconds=5)
-"""Minimum step backwards from one snapshot to the next that shows that a rehearsal jumped back."""
+"""Distance of two snapshots' times: if the newer one is earlier by more than this, the rehearsal jumped back."""
 
 INTERRUPT = "app.interrupt"
 """Name of the only action whose key works while a dialog is open."""
@@ -80,7 +80,7 @@ def _event_name(state: EventState) -> str:
 
 
 class _Now(NamedTuple):
-    """Sources of the present. While the deck shows the past, other sources take their place."""
+    """Sources of current data. The deck puts them aside while it shows the past."""
 
     monitor: Feed
     clock: Clock

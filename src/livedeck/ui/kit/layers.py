@@ -22,10 +22,9 @@ class LayeredScreen(Screen[R], Generic[R]):
         StylesCache.get_inner_outer.cache_clear()
 
     def _compositor_refresh(self) -> None:
-        """Refresh, and remove the regions that the screen in front has taken over.
+        """Refresh. A covered screen passes its changes to the screen in front, then drops them.
 
-        With Textual's method, the covered screen keeps these regions and passes more and more of them on at each
-        message.
+        Textual keeps them, so a covered screen would pass on all earlier changes again at each message.
         """
         super()._compositor_refresh()
         if self.app.screen is not self:
@@ -34,7 +33,7 @@ class LayeredScreen(Screen[R], Generic[R]):
     def _on_timer_update(self) -> None:
         """Paint the frame, with the changes of all widgets.
 
-        Textual forgets the changes of a dialog if the screen behind it has handed over regions in the same frame.
+        Textual would forget the changes of a dialog if the screen behind it had sent changes in the same frame.
         """
         if self._repaint_required:
             self._compositor.update_widgets(self._dirty_widgets)

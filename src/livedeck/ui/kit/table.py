@@ -32,7 +32,7 @@ MAX_KEPT = 500
 """Maximum number of rows whose cells are kept while other rows are shown."""
 
 MAX_COUNTED = 500
-"""Maximum number of rows below the screen that are counted by kind. The count is made each second, so must be fast."""
+"""Maximum number of rows below the screen that are counted by kind. More rows would take too long each second."""
 
 
 class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindings=False):

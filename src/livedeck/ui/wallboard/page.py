@@ -58,7 +58,7 @@ _UNITS = {"M": "Mbit/s", "k": "kbit/s"}
 
 
 class Count(Struct, frozen=True, array_like=True):
-    """Number of events of a kind: `✖ 3 bad`. `tone`: tone of an entry, or `air`."""
+    """Number of events of a kind: `✖ 3 bad`. `tone`: colour as in `Entry.tone`, or `air` for events on air."""
 
     glyph: str
     count: int

@@ -84,10 +84,10 @@ class TileLayout(NamedTuple):
 
 @lru_cache(16)
 def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -> TileLayout:
-    """Return the layout of all tiles of a page: the largest letters up to `max_scale` with two lines for the chart.
+    """Return the layout of all tiles of a page: the largest letters that leave two lines for the chart.
 
     The name is enlarged before the health, in as many rows as the longest name needs. The health is never larger than
-    the name. A scale above `LARGE` is used only if no name is cut.
+    the name. A scale above `LARGE` is used only if no name is cut. `max_scale`: maximum scale of the letters.
     """
     inner, height = size[0] - MARGIN, size[1]
     best = TileLayout()
@@ -169,7 +169,7 @@ _BLANK = (" ", StyleRole.TEXT)
 def is_fault_elsewhere(state: EventState, render_time: RenderTime) -> bool:
     """Return whether an event has a fault although its health is good, such as a fault that only viewers notice.
 
-    The wall then omits the health: a large good number in the colour of the fault would look bad.
+    The wall then omits the health, because a good number in the colour of a fault would look like a bad one.
     """
     return state.assessment.health.grade is Grade.GOOD and standing(state, render_time) in WRONG
 
