@@ -47,7 +47,7 @@ def calm_word(snapshot: Snapshot, render_time: RenderTime) -> str:
 
 
 MEASURING = "measuring"
-"""Word for no alarms while the samples of an event on air were not polled, are warming up, or are late or gone."""
+"""Word for no alarms while an event on air is not judged yet: its samples are missing, too few, or late."""
 
 
 def not_known_text(as_of: datetime | None, cause: Blame, before: str = "") -> str:

@@ -182,8 +182,8 @@ def _project_words(state: EventState, render_time: RenderTime) -> Value:
 def odd_sign(state: EventState, server: datetime | None = None) -> Line:
     """Return `≠ odd` if fields could not be read, `≠ unlisted` if the last list lacks the event, or nothing.
 
-    If viewers get the event all the same, it is `≠ unlisted, plays` or `≠ completed, and still plays`. `server`: the
-    platform's time; None if only short signs have room.
+    An event that viewers still get has `≠ unlisted, plays` or `≠ completed, and still plays`. `server`: the platform's
+    time; None if only short signs have room.
     """
     if words := contradiction(state, server):
         return [(f"≠ {words} ", StyleRole.WARNING)]

@@ -23,7 +23,7 @@ MAX_EVENTS = 500
 """Maximum number of events with series. `livedeck_events_not_exported` is the number of the other events."""
 
 DUE_SECONDS = 3600.0
-"""Seconds from the start of an event's series to its planned start."""
+"""Seconds before its planned start from which an event has series."""
 
 MAX_NAME_LETTERS, MAX_ID_LETTERS = 80, 200
 
@@ -338,7 +338,7 @@ FLOOD = Metric(
 NOT_EXPORTED = Metric(
     "livedeck_events_not_exported",
     "gauge",
-    f"Events on air or due without series, because at most {MAX_EVENTS} events have them.",
+    f"Events on air or due that have no series, because at most {MAX_EVENTS} events have series.",
     (),
     _alone(lambda scrape: scrape.left_out),
 )

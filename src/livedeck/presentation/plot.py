@@ -111,7 +111,7 @@ class Plot(Record):
         return {cell: sign for sign, period in periods for cell in self._cells(period)}
 
     def _cells(self, period: Period) -> range:
-        """Return the cells of a time without samples, from one cadence after the sample before it."""
+        """Return the cells of a time without samples. They begin a cadence after the last sample before that time."""
         since, until = period
         before = bisect_right(self.samples.time, since) - 1
         if before >= 0:

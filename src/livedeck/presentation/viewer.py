@@ -139,7 +139,7 @@ def is_wrong(state: EventState, render_time: RenderTime) -> bool:
 
 
 def probed(snapshot: Snapshot) -> list[EventState]:
-    """Return the events with a state for viewers. A probe may still lack their address."""
+    """Return the events with a state for viewers, also those whose playlist address the probe lacks."""
     return [state for state in snapshot.events if state.viewer is not None]
 
 
@@ -250,9 +250,10 @@ def picture_age(viewer: ViewerState, render_time: RenderTime) -> float | None:
 
 
 def shown_peaks(state: EventState, render_time: RenderTime) -> tuple[float, ...]:
-    """Return the peaks of the newest segment; empty once viewers no longer get the segment and its picture is hidden.
+    """Return the peaks of the newest segment; empty if they are out of date.
 
-    If the segment had no picture, they are empty a minute after viewers last got a segment.
+    They are out of date if viewers have got no new segment and the picture is older than `LAST_SECONDS`. Without a
+    picture, the age counts from the time at which viewers stopped getting segments.
     """
     found = state.viewer
     if found is None:

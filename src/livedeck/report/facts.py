@@ -431,7 +431,7 @@ def _restreams(recorded: Recorded, faults: Iterable[Fault], until: datetime) -> 
 
 
 def _worst(facts: EventFacts) -> Span | None:
-    """Return the five minutes on air with the most bad seconds, or fewer if the stream ends earlier.
+    """Return the five minutes on air with the most bad seconds; fewer minutes if the stream ends within them.
 
     If several have equally many, seconds with a warning decide. Returns None without bad seconds and warnings.
     """
@@ -473,13 +473,13 @@ def gaps_text(facts: EventFacts) -> list[str]:
             "an outage may be unwatched time."
         )
     if facts.cadence is not None:
-        sentences.append(f"Samples are {facts.cadence:g} s apart, so this is the accuracy of outages.")
+        sentences.append(f"Samples are {facts.cadence:g} s apart, so outages are accurate to {facts.cadence:g} s.")
     elif facts.on_air:
         sentences.append("There are no samples: whether a signal arrived is unknown.")
     if facts.planned is None:
         sentences.append("No planned start is recorded.")
     if facts.chat is None:
-        sentences.append("The history does not contain chat: add an export with --chat to see messages a minute.")
+        sentences.append("The history does not contain chat: add an export with --chat to see messages per minute.")
     if any(fault.until is None for fault in facts.faults):
         sentences.append("Faults without an end were still present when the history was last written.")
     return sentences
