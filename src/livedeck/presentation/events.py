@@ -72,9 +72,9 @@ _NORMAL_LAG = 11.0
 
 
 def lag_text(state: EventState) -> str:
-    """Return the usual delay of the event's samples if it is longer than normal: `metrics up to 24 s late`."""
+    """Return the usual delay of the event's samples if it is longer than normal: `samples up to 24 s late`."""
     lag = state.qos.lag
-    return f"metrics up to {age(lag)} late" if lag is not None and lag > _NORMAL_LAG else ""
+    return f"samples up to {age(lag)} late" if lag is not None and lag > _NORMAL_LAG else ""
 
 
 def not_watched_text(state: EventState) -> str:

@@ -63,7 +63,7 @@ class Thread(NamedTuple):
 
     @property
     def hidden_at(self) -> datetime | None:
-        """Time at which another alarm hid this one until its end; None if it was visible again, or never hidden."""
+        """Time from which another alarm hid this one until it cleared; None if visible again later, or never hidden."""
         turns = [record.turn for record in self.records]
         if AlarmTransition.SUPPRESSED not in turns:
             return None

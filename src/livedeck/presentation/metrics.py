@@ -121,13 +121,13 @@ def scrape_of(snapshot: Snapshot, render_time: RenderTime, version: str, counted
 
 
 def count_turns(turns: Mapping[str, int], snapshot: Snapshot) -> Mapping[str, int]:
-    """Return the counts after the addition of the alarm transitions in `snapshot`."""
+    """Return the counts `turns` plus the alarm transitions in `snapshot`."""
     news = Counter(change.transition.value for change in snapshot.changes)
     return {name: turns.get(name, 0) + news[name] for name in {*turns, *news}}
 
 
 def count_rounds(rounds: Mapping[str, int], before: Snapshot | None, snapshot: Snapshot) -> Mapping[str, int]:
-    """Return the counts after the addition of the new rounds of the probe in `snapshot`.
+    """Return the counts `rounds` plus the new rounds of the probe in `snapshot`.
 
     `before`: the previous snapshot; None if `snapshot` is the first.
     """
@@ -324,7 +324,7 @@ ALARM_CHANGES = Metric(
 ANNOUNCED = Metric(
     "livedeck_alarms_announced_total",
     "counter",
-    "Alarms that were announced since the process started, without infos.",
+    "Warnings and critical alarms that were announced since the process started.",
     ("kind", "severity"),
     lambda scrape: [Sample(labels, count) for labels, count in sorted(scrape.counted.announced.items())],
 )

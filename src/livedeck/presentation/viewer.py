@@ -267,7 +267,7 @@ def shown_peaks(state: EventState, render_time: RenderTime) -> tuple[float, ...]
 def picture_words(state: EventState) -> str:
     """Return the picture in words: `moves, bright`; or why there is none.
 
-    They replace a picture that cannot be shown, and are its alternative text in a browser.
+    The words replace a picture that cannot be shown, and are its alternative text in a browser.
     """
     viewer = state.viewer
     if viewer is None or viewer.source is Source.NONE:

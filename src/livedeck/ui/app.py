@@ -66,7 +66,7 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 OPEN_CHANGES_SECONDS = 30.0
-"""Seconds between two reads of changes without a verdict that other decks have sent."""
+"""Seconds between two reads of other decks' changes that have no verdict yet."""
 
 _BACK = timedelta(seconds=5)
 """Distance of two snapshots' times: if the newer one is earlier by more than this, the rehearsal jumped back."""
@@ -549,7 +549,7 @@ class Deck(ExactApp):
     def dispatch(self, name: str, argument: str = "") -> None:
         """Run the action `name`, or announce the reason why it is not possible now.
 
-        Keys, palette and commands run actions by this method.
+        Keys, palette and commands call this method.
         """
         action = self.actions.by_name[name]
         self._aim()

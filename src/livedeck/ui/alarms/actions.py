@@ -477,7 +477,7 @@ async def _choose_unit(ctx: Context, name: str) -> None:
             ctx.announce("unit unchanged")
             return
         name = chosen
-    effect = "Every deck and wall with this history judges all events by this unit at once."
+    effect = "From now on, every deck and wall with this history judges all events by this unit."
     lines = ((f"Bit rates are then read as {name}/s. {effect}", StyleRole.TEXT),)
     if not await ctx.confirmer.ask_confirmation(Confirmation("Set the unit of the bit rates", lines, "Set unit")):
         ctx.announce("unit unchanged")

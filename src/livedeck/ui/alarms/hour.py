@@ -18,7 +18,7 @@ TICK_SECONDS = 600
 LABEL_CELLS = 13
 
 MIN_TOP = 4
-"""Minimum number of faults that a bar of full height shows, so that a single fault does not fill it."""
+"""Minimum number of faults at full height of the bars, so that the bar of a single fault is low."""
 
 _ROLES = {Severity.CRITICAL: StyleRole.CRITICAL_MARK, Severity.WARNING: StyleRole.LIMIT}
 """Severities that count as faults, and their colours."""

@@ -47,7 +47,7 @@ TABS = ("board", "incidents", SILENCES, "actions", "notices", "kpi", "connection
 """Names of the tabs: the board, then the logs."""
 
 ASK_TOGETHER = 3
-"""Minimum number of events that never had sound for which one question covers all of them."""
+"""Minimum number of events that never had sound, to ask about all of them in one question."""
 
 LABEL_CELLS = 11
 

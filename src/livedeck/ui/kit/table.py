@@ -133,7 +133,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self._rows_above(line)
 
     def _has_more(self, top: int) -> bool:
-        """Return whether the lines from `top` on do not fit, so that the last visible line counts the rows below."""
+        """Return whether some lines from `top` on do not fit. The last visible line then counts the rows below."""
         return self._window > 1 and top + self._window < self._line_count
 
     @property

@@ -188,7 +188,7 @@ class Context(Protocol):
         """Poll the samples of an event more often than those of other events; None polls all equally often."""
 
     def has_keys_waiting(self) -> bool:
-        """Return whether more keys of a burst have arrived, so that the next picture will change at once."""
+        """Return whether more keys of a burst have arrived. If so, the next picture would be out of date at once."""
 
     def has_keys_under_way(self) -> bool:
         """Return whether keys are waiting or the effects of the last key are not complete."""

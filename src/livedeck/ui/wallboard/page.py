@@ -405,7 +405,7 @@ def _worst_finding(state: EventState) -> tuple[str, str]:
 
 
 def _health(state: EventState, render_time: RenderTime) -> str:
-    """Return the health score; `--` if it is expected but unknown, empty if it tells nothing."""
+    """Return the health score; `--` if it is expected but unknown, empty if the event has none to show."""
     health = state.assessment.health
     if is_fault_elsewhere(state, render_time):
         return ""

@@ -236,7 +236,7 @@ def _large_foot(
 
 
 def _large_health_number(state: EventState, render_time: RenderTime, scale: int) -> list[Line]:
-    """Draw the health score; `--` if it is expected but unknown. Returns no lines if it tells nothing."""
+    """Draw the health score; `--` if it is expected but unknown. Returns no lines if the event has none to show."""
     if state.assessment.health.grade is Grade.NONE or is_fault_elsewhere(state, render_time):
         return []
     text, role = events.health(state, render_time)[0]
@@ -260,7 +260,7 @@ def _name_role(state: EventState, render_time: RenderTime) -> StyleRole:
 def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: TileLayout) -> list[Line]:
     """Draw the name in large letters, cut in the middle if it does not fit.
 
-    The name is drawn in plain bold letters if the face lacks a letter or a tile with one row of letters is too narrow.
+    The name is drawn in plain bold letters if the face lacks a letter, or if the only row of the name is too narrow.
     The plain name is centred in the same number of lines.
     """
     role, name, sign = _name_role(state, render_time), events.name(state), events.odd_sign(state)

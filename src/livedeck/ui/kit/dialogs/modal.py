@@ -166,7 +166,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
         self._keys = 0
 
     def has_keys_waiting(self) -> bool:
-        """Return whether more keys of a burst have arrived, so that the next picture will change at once."""
+        """Return whether more keys of a burst have arrived. If so, the next picture would be out of date at once."""
         return bool(self._waiting)
 
     def has_keys_under_way(self) -> bool:
