@@ -89,7 +89,7 @@ class HelpScreen(Modal[str | None]):
         text, width = self.query_one(TextField).text.strip(), self.size.width - FRAME_CELLS
         matches = commands.search(self._registry, text, self._mode)
         total = len(self._registry.actions)
-        count = f"{len(matches)} of {total} keys" if text else f"type words to search {total} keys"
+        count = f"{len(matches)} of {total} keys" if text else f"{total} keys"
         self.query_one("#found", LinesWidget).show([[(f" {count}; esc closes", StyleRole.DIM)]])
         lines = (
             found_lines(self._registry, self._mode, matches, width)
