@@ -195,9 +195,8 @@ def odd_sign(state: EventState, server: datetime | None = None) -> Line:
 def tally(state: EventState, render_time: RenderTime) -> Line:
     """Return lamp and word: `● ON AIR`, with stale data `▒ ON AIR`.
 
-    During a change the word is `SENDING`, then `CHANGED` from the confirmation of the platform until
-    a list shows the change. An event that is about to start
-    but is not ready shows `✖ NO-GO`.
+    During a change the word is `SENDING`. It is `CHANGED` from the confirmation of the platform until a list shows the
+    change. An event that is about to start but is not ready shows `✖ NO-GO`.
     """
     glyph, word, role = TALLY_BADGES[state.phase.tally]
     lamp = LAMP_ROLES.get(state.phase.tally, StyleRole.DIM)

@@ -51,7 +51,7 @@ Period = tuple[float, float]
 
 
 class Measure(NamedTuple):
-    """Measure of samples: field of `Readings`, unit, value of one unit, role, rows of a curve and of a tall curve."""
+    """Measure of samples. `name`: field of `Readings`. `scale_unit`: value of one `unit`. `rows`: rows of its curve."""
 
     name: str
     unit: str

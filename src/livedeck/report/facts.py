@@ -469,8 +469,8 @@ def gaps_text(facts: EventFacts) -> list[str]:
         )
     if facts.unrecorded:
         sentences.append(
-            "This collector (older version) does not record when this event was not watched: "
-            "an outage may be unwatched time."
+            "This collector (older version) does not record unwatched times of the event, "
+            "so an outage may be such a time."
         )
     if facts.cadence is not None:
         sentences.append(f"Samples are {facts.cadence:g} s apart, so outages are accurate to {facts.cadence:g} s.")

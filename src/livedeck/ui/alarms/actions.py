@@ -235,7 +235,7 @@ async def _silence(ctx: Context, seen: Snapshot, alarm: Alarm | None, state: Eve
 
 
 def _covered(seen: Snapshot, alarm: Alarm | None, state: EventState | None) -> dict[str, tuple[Matcher, ...]]:
-    """Return the possible silences: label, with the number of alarms that are covered now -> matchers."""
+    """Return label -> matchers for each possible silence. The label has the number of alarms that it covers now."""
     kind = (Matcher(MatchField.KIND, MatchOp.IS, alarm.kind),) if alarm else ()
     event = (Matcher(MatchField.EVENT, MatchOp.IS, state.id),) if state else ()
     choices: dict[str, tuple[Matcher, ...]] = {}

@@ -191,7 +191,7 @@ class Context(Protocol):
         """Return whether more keys of a burst have arrived. If so, the next picture would be out of date at once."""
 
     def has_keys_under_way(self) -> bool:
-        """Return whether keys are waiting or the effects of the last key are not complete."""
+        """Return whether keys are waiting, or the last key still has effects to come."""
 
     def go_to(self, mode: str) -> None:
         """Show the screen of that mode."""

@@ -286,14 +286,14 @@ def _with_sign(lines: list[Line], sign: Line, cells: int) -> list[Line]:
 
 
 def _health_line(state: EventState, render_time: RenderTime, inner: int) -> Line:
-    """Return the line with the health, or with the state of the ingest if the health tells nothing."""
+    """Return the line with the health, or with the state of the ingest if the event has no health to show."""
     if state.assessment.health.grade is Grade.NONE or is_fault_elsewhere(state, render_time):
         return clip([("ingest ", StyleRole.DIM), *events.ingest(state, render_time)], inner)
     return clip(events.health(state, render_time), inner)
 
 
 def interruption(state: EventState, render_time: RenderTime) -> Line:
-    """Return the time since the encoder left and the time left of the reconnect window; empty while it is connected."""
+    """Return the time since the encoder left and the rest of the reconnect window; empty while the encoder sends."""
     ingest = events.known_ingest(state, render_time)
     if ingest.state is not IngestState.INTERRUPTED:
         return []

@@ -170,7 +170,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
         return bool(self._waiting)
 
     def has_keys_under_way(self) -> bool:
-        """Return whether keys are waiting or the effects of the last key are not complete."""
+        """Return whether keys are waiting, or the last key still has effects to come."""
         return self.has_keys_waiting() or self._awaited_key is not None
 
     async def on_event(self, event: events.Event) -> None:
