@@ -23,7 +23,7 @@ MAX_EVENTS = 500
 """Maximum number of events with series. `livedeck_events_not_exported` is the number of the other events."""
 
 DUE_SECONDS = 3600.0
-"""Seconds before its planned start from which an event has series."""
+"""Time before the planned start at which the series of an event begin, in seconds."""
 
 MAX_NAME_LETTERS, MAX_ID_LETTERS = 80, 200
 

@@ -34,7 +34,7 @@ from livedeck.text.segments import Group, Line, StyleRole, wrap_groups
 from livedeck.text.values import NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, compact_duration, safe
 
 AGED_SECONDS, DIM_SECONDS, LAST_SECONDS = 15.0, 30.0, 60.0
-"""Minimum ages in seconds of a picture that is shown with its age, that is dimmed, and that is hidden."""
+"""Ages in seconds from which a picture is shown with its age, is dimmed, and is hidden."""
 
 DARK_LUMA, BRIGHT_LUMA = 40, 100
 """Mean brightness below which a picture is dark, and from which it is bright (0 to 255)."""

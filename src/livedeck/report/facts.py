@@ -246,7 +246,7 @@ def _planned(recorded: Recorded, on_air: Spans) -> datetime | None:
 
 
 def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
-    """Return whether the event may have been on air during the span, by its record."""
+    """Return whether the record of an event allows that the event was on air during the span."""
     is_on_air = record.tally.expects_signal or record.is_completed
     end = record.finished_at or (record.at if record.is_completed else None)
     is_over = end is not None and end < span.since
@@ -295,7 +295,7 @@ def _on_air(recorded: Recorded, event: EventRecord) -> Spans:
 
 
 def _known_until(recorded: Recorded) -> datetime:
-    """Return the time up to which the data reach: the last watched time or sample, within the span."""
+    """Return the end of the data within the span: the end of the last watched time, or the last sample if later."""
     ends = [watch.until for watch in recorded.watched]
     ends += [datetime.fromtimestamp(samples.time[-1], UTC) for samples in recorded.samples.values()]
     return min(recorded.span.until, max(ends, default=recorded.span.since))

@@ -482,7 +482,7 @@ class Deck(ExactApp):
         return sight.snapshot if sight else self.snapshot
 
     def _aim(self) -> None:
-        """Move a cursor that follows the worst event to the event that a person last saw under the cursor."""
+        """If the cursor follows the worst event, move it back to the event that a person last saw under it."""
         sight = self._sights.last_seen(self.clock.monotonic())
         if sight is not None:
             self._selection.aim(sight.event_id or "")

@@ -46,10 +46,7 @@ MIN_PANEL_LINES = 8
 """Minimum height in lines of the selected alarm's panel, frame included. The panel gets lines that the table leaves."""
 
 _BEFORE = timedelta(hours=12)
-"""Time before the first entry of the log from which the starts of changes are read.
-
-Only the start of a change names its author, and the entry has the time of its end.
-"""
+"""Time before the log that is also searched for the starts of changes, because only the start names the author."""
 
 NOT_SEEN = "No alarms at the platform's last reply"
 

@@ -170,7 +170,7 @@ class EventsScreen(EventList):
         )
 
     def columns(self, snapshot: Snapshot) -> tuple[Column[EventState], ...]:
-        """Return the columns, with what viewers get, while a probe runs. Empty means the usual columns.
+        """Return the columns with what viewers get while a probe runs; otherwise empty, which means the usual columns.
 
         A narrow table has no column for viewers. There, a fault for viewers replaces a good health.
         """

@@ -43,7 +43,7 @@ RELAYS_NOTE = (
 def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int, *, is_past: bool = False) -> Line:
     """Return a line with the numbers of rooms and profiles, their age, and the error of a failed last request.
 
-    `is_past`: the past is shown, in which nothing is polled.
+    `is_past`: the deck shows the past, where nothing is polled.
     """
     left: list[Group] = [(0, [(" ROOMS", StyleRole.HEAD)])]
     if rooms.as_of is not None:

@@ -12,7 +12,7 @@ from livedeck.presentation.filtering import Term, filter_rows
 from livedeck.presentation.render_time import RenderTime
 
 DUE_SECONDS = 12 * 3600.0
-"""Seconds before its planned start from which an event is on the wall.
+"""Time before the planned start at which an event appears on the wall, in seconds.
 
 Earlier, the header lists the event among the next events.
 """
