@@ -178,9 +178,9 @@ def test_how_late_metrics_come_is_said_where_it_is_more_than_asking_takes() -> N
         known = state()
         return replace(known, qos=replace(known.qos, lag=lag))
 
-    assert [events.lag_text(late(lag)) for lag in (None, 8.0, 24.4)] == ["", "", "metrics up to 24 s late"]
+    assert [events.lag_text(late(lag)) for lag in (None, 8.0, 24.4)] == ["", "", "samples up to 24 s late"]
     detail = "\n".join(map(plain, cockpit_lines(late(24.4), FRESH, 200, 20)))
-    assert "metrics up to 24 s late" in detail
+    assert "samples up to 24 s late" in detail
 
 
 def test_what_was_not_asked_for_yet_is_no_fault() -> None:

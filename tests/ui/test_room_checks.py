@@ -119,7 +119,7 @@ def test_the_other_rooms_are_checked_too_bad_ones_first_and_those_that_do_not_fi
 
 def test_withheld_addresses_and_keys_are_unknown_and_neither_missing_nor_sound() -> None:
     words = checks(sent(STUDIO), sent(OTHER))
-    assert "? addresses and keys are neither recorded nor sent" in words
+    assert "? stored data and collectors omit addresses and keys" in words
     assert " has no " not in words
     assert "✓ each profile" not in words
     assert "✓ no event on air" not in words

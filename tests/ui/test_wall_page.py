@@ -124,8 +124,8 @@ def test_late_metrics_and_changed_limits_are_told_as_on_the_terminal(known: Snap
     model = replace(_model(replace(known, events=(late,))), rule_changes=(change,))
     made = page(model, STILL, DrawCache())
     (entry,) = made.entries.values()
-    assert "metrics up to 24 s late" in entry.detail
-    assert "metrics up to 24 s late" in entry.label[1]
+    assert "samples up to 24 s late" in entry.detail
+    assert "samples up to 24 s late" in entry.label[1]
     assert any("every event: video_low 0.5 -> 0.6" in banner.text for banner in made.head.banners)
 
 

@@ -74,8 +74,8 @@ def _head(change: AlarmChange, word: str) -> str:
 class ShownChanges:
     """Selects the transitions to print, snapshot by snapshot.
 
-    Omits transitions that need no action. Also omits later transitions of an alarm whose onset was not printed. For
-    example, when an incident ends, each alarm that it hid clears too.
+    Omits transitions that need no action, and later transitions of an alarm whose onset was not printed, such as the
+    clearance of an alarm that an incident hid.
     """
 
     def __init__(self) -> None:

@@ -243,8 +243,8 @@ def alarm_line(alarm: Alarm, render_time: RenderTime, cells: int) -> Line:
 def alarm_lines(alarm: Alarm, render_time: RenderTime, cells: int, *, is_whole: bool = False) -> list[Line]:
     """Return two lines of an alarm for a narrow pane: severity, age and subject; then state, kind and values.
 
-    The state of a new alarm is omitted, and a long one is behind the kind if it fits there. `is_whole`: values that do
-    not fit go below in more lines; else they are cut.
+    The state of a new alarm is omitted. A long state goes behind the kind if it fits there. `is_whole`: values that do
+    not fit go below in more lines; otherwise they are cut.
     """
     age = compact_duration(render_time.seconds_since(alarm.since))
     state = "silenced" if alarm.silenced else "" if alarm.state is AlarmState.UNACKNOWLEDGED else alarm.state.words
@@ -276,8 +276,8 @@ def pane_length(snapshot: Snapshot) -> int:
 def pane_lines(snapshot: Snapshot, render_time: RenderTime, cells: int, rows: int) -> list[ShadedLine]:
     """Return the alarms with all values, then the quiet alarms in two dim lines each.
 
-    Without that room, the alarms from the first one that does not fit have two lines, then a quiet one has one. If
-    alarms do not fit, the last line has their number.
+    In a lower pane, an alarm whose values do not fit has two lines, and so has each later alarm. In a still
+    lower pane, quiet alarms have one line each. If some alarms do not fit at all, the last line has their number.
     """
     alarms, quiet = snapshot.alarms, snapshot.quiet
     if not alarms and not quiet:

@@ -70,7 +70,7 @@ def severity_chip(severity: Severity, glyph: str = "") -> Segment:
 def words_role(severity: Severity) -> StyleRole:
     """Return the role of the words beside the chip.
 
-    Words of a critical alarm are not red, because people who cannot see red would see the words of a warning better.
+    Words of a critical alarm are not red. To people who cannot see red, a warning would look brighter.
     """
     return StyleRole.STRONG if severity is Severity.CRITICAL else SEVERITY_BADGES[severity].role
 

@@ -78,7 +78,7 @@ def entries_of_gone(records: Iterable[EventRecord], listed: Collection[str]) -> 
 
 
 def calendar_text(entries: Iterable[Entry], now: datetime) -> str:
-    """Return the entries of the last `CALENDAR_DAYS` and all later ones as a calendar, by their start.
+    """Return a calendar of the entries that end in the last `CALENDAR_DAYS` or later, sorted by start.
 
     An entry without a known end has no DTEND. `now`: the server's time. Raises ImportError without icalendar.
     """

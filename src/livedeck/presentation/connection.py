@@ -38,7 +38,7 @@ def is_seen(snapshot: Snapshot, render_time: RenderTime) -> bool:
 def calm_word(snapshot: Snapshot, render_time: RenderTime) -> str:
     """Return the word for no alarms: `clear`, or `measuring` while an event or a fault has not been judged yet.
 
-    Empty with warnings or critical alarms, and while the data prove neither word.
+    Empty if there are warnings or critical alarms, or if the data are not current or lack events.
     """
     has_alarms = any(alarm.severity is not Severity.INFO for alarm in snapshot.alarms)
     if has_alarms or not is_seen(snapshot, render_time):
@@ -47,7 +47,7 @@ def calm_word(snapshot: Snapshot, render_time: RenderTime) -> str:
 
 
 MEASURING = "measuring"
-"""Word for no alarms while the samples of an event on air were not polled, are warming up, or are late or gone.
+"""Word for no alarms while an event on air is not judged yet, because its samples are missing, too few, or late.
 
 Also while a fault waits for its announcement.
 """

@@ -72,9 +72,9 @@ _NORMAL_LAG = 11.0
 
 
 def lag_text(state: EventState) -> str:
-    """Return the usual delay of the event's samples if it is longer than normal: `metrics up to 24 s late`."""
+    """Return the usual delay of the event's samples if it is longer than normal: `samples up to 24 s late`."""
     lag = state.qos.lag
-    return f"metrics up to {age(lag)} late" if lag is not None and lag > _NORMAL_LAG else ""
+    return f"samples up to {age(lag)} late" if lag is not None and lag > _NORMAL_LAG else ""
 
 
 def not_watched_text(state: EventState) -> str:
@@ -182,8 +182,8 @@ def _project_words(state: EventState, render_time: RenderTime) -> Value:
 def odd_sign(state: EventState, server: datetime | None = None) -> Line:
     """Return `≠ odd` if fields could not be read, `≠ unlisted` if the last list lacks the event, or nothing.
 
-    If viewers get the event all the same, it is `≠ unlisted, plays` or `≠ completed, and still plays`. `server`: the
-    platform's time; None if only short signs have room.
+    An event that viewers still get has `≠ unlisted, plays` or `≠ completed, and still plays`. `server`: the platform's
+    time; None if only short signs have room.
     """
     if words := contradiction(state, server):
         return [(f"≠ {words} ", StyleRole.WARNING)]
@@ -195,9 +195,8 @@ def odd_sign(state: EventState, server: datetime | None = None) -> Line:
 def tally(state: EventState, render_time: RenderTime) -> Line:
     """Return lamp and word: `● ON AIR`, with stale data `▒ ON AIR`.
 
-    During a change the word is `SENDING`, then `CHANGED` from the confirmation of the platform until
-    a list shows the change. An event that is about to start
-    but is not ready shows `✖ NO-GO`.
+    During a change the word is `SENDING`. It is `CHANGED` from the confirmation of the platform until a list shows the
+    change. An event that is about to start but is not ready shows `✖ NO-GO`.
     """
     glyph, word, role = TALLY_BADGES[state.phase.tally]
     lamp = LAMP_ROLES.get(state.phase.tally, StyleRole.DIM)

@@ -30,7 +30,7 @@ NOT_RECORDED = "not recorded"
 """Words for a part of the past that was not stored."""
 
 Place = Callable[[tuple[str, ...]], str]
-"""Return the place of a setting in words, given its keys."""
+"""Function that takes the keys of a setting, and returns the place of the setting in words."""
 
 _MOST_LISTED = 12
 """Maximum number of forecasts and of unjudged kinds that the lines list; the JSON has all."""
@@ -110,10 +110,10 @@ def _open_text(alarm: OpenAlarm) -> str:
 
 
 def _meant(explanation: Explanation, *, of_collector: bool) -> list[str]:
-    """Return the ways to declare the event a still camera; empty unless that would end a present alarm of the event.
+    """Return the ways to declare the event a still camera, if that would end an alarm of the event.
 
-    A content chosen by a person wins over the settings, so the lines for the settings are left out then. Also empty for
-    an explanation of the past.
+    Empty if no present alarm would end, and for an explanation of the past. Omits the lines for the settings if a
+    person has chosen the content, because the person's choice overrides the settings.
     """
     present = {alarm.key.kind for alarm in explanation.open if alarm.state is not AlarmState.RETURNED}
     if explanation.decides is None or explanation.content == Content.CAMERA or present.isdisjoint(_NOT_OF_CAMERA):
@@ -131,9 +131,8 @@ def _meant(explanation: Explanation, *, of_collector: bool) -> list[str]:
 def _camera_settings(explanation: Explanation, file: str) -> list[str]:
     """Return the lines that declare the event a still camera in a settings file.
 
-    The lines include the head of the event's table, unless the file has the table: a second one would make the file
-    unreadable. An explanation of a single kind does not show whether the file has the table, so the line then only
-    names it.
+    The lines begin with the head of the event's table. If the file has the table already, or if that is unknown because
+    the explanation is about a single kind, a sentence names the table. A second head would make the file unreadable.
     """
     table, own = f"[events.{json.dumps(safe(explanation.event_id))}]", ("events", explanation.event_id)
     owned = [limit.name for limit in explanation.decides or () if limit.setting[:2] == own]
@@ -248,7 +247,9 @@ def _delivery_text(explanation: Explanation) -> str:
     if facts.lost is None:
         return "; ".join([*parts, f"limit {NOT_RECORDED}"])
     wait = f" or after {_seconds(facts.wait)} without a new one" if facts.wait is not None else ""
-    return "; ".join([*parts, f"lost when {_seconds(facts.lost)} old{wait}, in at least {facts.answers} replies"])
+    return "; ".join(
+        [*parts, f"encoder lost if it is {_seconds(facts.lost)} old{wait}, in at least {facts.answers} replies"]
+    )
 
 
 def _watched_text(explanation: Explanation) -> str:

@@ -209,8 +209,8 @@ def _grouped(
 def filter_line(view: TableView, filtered: FilteredRows[T], clear_key: str) -> list[ShadedLine]:
     """Return the view, the active filter and the number of hidden rows; empty without view and filter.
 
-    `clear_key` or a click clears the filter, and leaves the view. A grouped view without a name is one that the
-    operator has changed.
+    `clear_key` or a click clears the filter, and leaves the view. If the operator changes a named view, it loses its
+    name but keeps its groups.
     """
     if not (view.filter or view.name or view.group):
         return []

@@ -33,7 +33,7 @@ _HIDDEN_OR_OVER = _OVER | {AlarmState.SUPPRESSED}
 _UNANSWERED = frozenset({AlarmState.UNACKNOWLEDGED, AlarmState.RETURNED})
 
 _BEGINS = frozenset({AlarmTransition.RAISED, AlarmTransition.SUPPRESSED, AlarmTransition.SILENCED})
-"""Transitions with which the log of an alarm begins, unless its beginning is older than the log."""
+"""Transitions that begin an alarm. If its first record has another one, the alarm began before the log."""
 
 
 class Thread(NamedTuple):
@@ -63,7 +63,7 @@ class Thread(NamedTuple):
 
     @property
     def hidden_at(self) -> datetime | None:
-        """Time at which another alarm hid this one until its end; None if it was visible again, or never hidden."""
+        """Time from which another alarm hid this one until it cleared; None if visible again later, or never hidden."""
         turns = [record.turn for record in self.records]
         if AlarmTransition.SUPPRESSED not in turns:
             return None
@@ -72,7 +72,7 @@ class Thread(NamedTuple):
 
 
 class Incident:
-    """Alarm that no other alarm hid, and the alarms that were hidden while it was open."""
+    """Alarm that no other alarm hid (`lead`), and the alarms that were hidden while it was open (`members`)."""
 
     def __init__(self, lead: Thread, members: Sequence[Thread] = ()) -> None:
         self.lead, self.members = lead, tuple(members)
@@ -90,7 +90,7 @@ class Incident:
 
     @cached_property
     def records(self) -> tuple[AlarmRecord, ...]:
-        """Records of all its alarms, oldest first."""
+        """Records of the lead and the members, oldest first."""
         threads = (self.lead, *self.members)
         return tuple(sorted((record for thread in threads for record in thread.records), key=lambda record: record.at))
 
@@ -134,7 +134,7 @@ def _key(record: AlarmRecord) -> AlarmKey:
 def _threads(records: Iterable[AlarmRecord]) -> list[Thread]:
     """Return the occurrences of all alarms.
 
-    A new occurrence begins with a record after the end of the previous fault, if its fault has another start.
+    A record begins a new occurrence if the previous fault has ended and the record's fault began at another time.
     """
     current: dict[AlarmKey, list[AlarmRecord]] = {}
     found: list[list[AlarmRecord]] = []
@@ -150,8 +150,8 @@ def _threads(records: Iterable[AlarmRecord]) -> list[Thread]:
 def _parents(thread: Thread, by_key: Mapping[AlarmKey, Sequence[Thread]]) -> Iterator[Thread]:
     """Yield the occurrences that may have hidden this one, those with the widest scope first.
 
-    A candidate was open when this one was hidden, and has a severity above info. It can be hidden itself, as
-    RECONNECTING by PLATFORM. Of each alarm, only the last occurrence that had begun by then is a candidate.
+    Such an occurrence was open when this one was hidden, and has a severity above info. For each alarm, only the last
+    occurrence before that time counts. It may be hidden, too, such as RECONNECTING by PLATFORM.
     """
     at, event_id = thread.hidden_at, thread.first.event_id
     if at is None:
@@ -212,9 +212,10 @@ def act_text(record: AlarmRecord) -> str:
 
 
 def _handled(incident: Incident, _: RenderTime, cells: int = 0) -> Line:
-    """Return the last act of a person on the lead; `not acknowledged` before it if nobody has acknowledged the lead.
+    """Return the last act of a person on the lead, after `not acknowledged` if nobody has acknowledged the lead.
 
-    If the log begins before the lead and has no act on it, the line is only `not acknowledged`.
+    Without an act, the line is only `not acknowledged`. It is empty if the lead began before the log and may have been
+    acknowledged then.
     """
     lead = incident.lead
     act = next((act_text(record) for record in reversed(lead.records) if _is_act(record)), "")

@@ -23,7 +23,7 @@ MAX_EVENTS = 500
 """Maximum number of events with series. `livedeck_events_not_exported` is the number of the other events."""
 
 DUE_SECONDS = 3600.0
-"""Seconds from the start of an event's series to its planned start."""
+"""Time before the planned start at which the series of an event begin, in seconds."""
 
 MAX_NAME_LETTERS, MAX_ID_LETTERS = 80, 200
 
@@ -121,13 +121,13 @@ def scrape_of(snapshot: Snapshot, render_time: RenderTime, version: str, counted
 
 
 def count_turns(turns: Mapping[str, int], snapshot: Snapshot) -> Mapping[str, int]:
-    """Return the counts after the addition of the alarm transitions in `snapshot`."""
+    """Return the counts `turns` plus the alarm transitions in `snapshot`."""
     news = Counter(change.transition.value for change in snapshot.changes)
     return {name: turns.get(name, 0) + news[name] for name in {*turns, *news}}
 
 
 def count_rounds(rounds: Mapping[str, int], before: Snapshot | None, snapshot: Snapshot) -> Mapping[str, int]:
-    """Return the counts after the addition of the new rounds of the probe in `snapshot`.
+    """Return the counts `rounds` plus the new rounds of the probe in `snapshot`.
 
     `before`: the previous snapshot; None if `snapshot` is the first.
     """
@@ -324,7 +324,7 @@ ALARM_CHANGES = Metric(
 ANNOUNCED = Metric(
     "livedeck_alarms_announced_total",
     "counter",
-    "Alarms that were announced since the process started, without infos.",
+    "Warnings and critical alarms that were announced since the process started.",
     ("kind", "severity"),
     lambda scrape: [Sample(labels, count) for labels, count in sorted(scrape.counted.announced.items())],
 )
@@ -338,7 +338,7 @@ FLOOD = Metric(
 NOT_EXPORTED = Metric(
     "livedeck_events_not_exported",
     "gauge",
-    f"Events on air or due without series, because at most {MAX_EVENTS} events have them.",
+    f"Events on air or due that have no series, because at most {MAX_EVENTS} events have series.",
     (),
     _alone(lambda scrape: scrape.left_out),
 )

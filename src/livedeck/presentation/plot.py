@@ -51,7 +51,7 @@ Period = tuple[float, float]
 
 
 class Measure(NamedTuple):
-    """Measure of samples: field of `Readings`, unit, value of one unit, role, rows of a curve and of a tall curve."""
+    """Measure of samples. `name`: field of `Readings`. `scale_unit`: value of one `unit`. `rows`: rows of its curve."""
 
     name: str
     unit: str
@@ -111,7 +111,7 @@ class Plot(Record):
         return {cell: sign for sign, period in periods for cell in self._cells(period)}
 
     def _cells(self, period: Period) -> range:
-        """Return the cells of a time without samples, from one cadence after the sample before it."""
+        """Return the cells of a time without samples. They begin a cadence after the last sample before that time."""
         since, until = period
         before = bisect_right(self.samples.time, since) - 1
         if before >= 0:
@@ -135,7 +135,7 @@ def plot_axis(start: float, end: float, width: int) -> Axis:
 
 
 def missing_between(times: Sequence[float], cadence: float) -> list[Period]:
-    """Return each time between two samples in which samples are missing (monitoring.md, "Order and holes")."""
+    """Return the periods between two samples in which others are missing (monitoring.md, "Order and holes")."""
     return [(before, after) for before, after in pairwise(times) if after - before > longest_step(cadence)]
 
 

@@ -317,7 +317,7 @@ def _restreams(facts: PreflightFacts) -> Iterator[Item]:
     elif not facts.knows("restreams"):
         yield Item("restreams", Mark.UNKNOWN, _NOT_REPORTED)
     elif any(is_complete is None for _, is_complete in checked):
-        yield Item("restreams", Mark.UNKNOWN, "their addresses and keys are neither recorded nor sent")
+        yield Item("restreams", Mark.UNKNOWN, "stored data and collectors omit addresses and keys")
     elif not every:
         yield Item("restreams", Mark.GO, "none")
     elif not in_use:
@@ -342,7 +342,7 @@ def _poster(facts: PreflightFacts) -> Iterator[Item]:
     if not facts.knows("poster"):
         yield Item("poster", Mark.UNKNOWN, _NOT_REPORTED)
     elif poster and "original" not in poster.model_fields_set and facts.withheld is None:
-        yield Item("poster", Mark.UNKNOWN, "its address is neither recorded nor sent")
+        yield Item("poster", Mark.UNKNOWN, "stored data and collectors omit its address")
     elif poster is None or not (has_poster(facts.event) or (facts.withheld and facts.withheld.has_poster)):
         yield Item("poster", Mark.CHECK, "none", "livedeck event poster EVENT --url ADDRESS", "event.poster")
     else:

@@ -150,9 +150,9 @@ def held(
 ) -> list[T | None]:
     """Return the columns with each value repeated until the next sample. A column that stays empty is a gap.
 
-    A value is repeated only if the next sample comes within `spacing` seconds. If a sample before the axis is repeated
-    into the first columns, they get the first value on the axis. `times`: times of the samples (epoch s). `until`: time
-    up to which the newest sample is repeated (epoch s).
+    A value is repeated only if the next sample comes within `spacing` seconds. Columns
+    before the first value on the axis get that value if a sample before the axis is repeated into them. `times`: times
+    of the samples (epoch s). `until`: time up to which the newest sample is repeated (epoch s).
     """
     found = list(columns)
     first = next((value for value in found if value is not None), None)

@@ -14,7 +14,7 @@ DOTS = 4
 """Number of dots in the height of a row."""
 
 STEPS = {1.0: 6, 2.0: 6, 2.5: 4, 4.0: 6, 5.0: 6}
-"""Size of a scale's steps, times a power of ten -> maximum number of such steps."""
+"""Possible step of a scale, to be multiplied by a power of ten -> maximum number of steps of this size."""
 
 MIN_TICK_ROWS = 2
 """Minimum distance of two ticks, in rows. Closer ticks would have different distances."""

@@ -116,9 +116,9 @@ def destination_mark(state: EventState, restream: EventRestream, render_time: Re
 
 
 def destinations(state: EventState, render_time: RenderTime, cells: int) -> Line:
-    """Return the destinations that fit, those that are not connected first with their status: `▲ Host disconnected`.
+    """Return the destinations that fit. `+2` counts the others.
 
-    `+2` counts the others.
+    Destinations that are not connected are first, with their status: `▲ Host disconnected`.
     """
     marked = [(destination_mark(state, restream, render_time), restream) for restream in state.event.restreams or ()]
     marked.sort(key=lambda pair: _MARKS.index(pair[0][0]))

@@ -19,7 +19,7 @@ from livedeck.text.secrets import masked_line
 Version = Literal["3.1", "5.0"]
 
 GREEN_SECONDS = 600.0
-"""Seconds from the green lamp to the planned start."""
+"""Seconds before the planned start at which the lamp turns green."""
 
 MAX_LETTERS = 32
 """Maximum number of characters of a text of 5.0; 3.1 has 16."""

@@ -34,7 +34,7 @@ from livedeck.text.segments import Group, Line, StyleRole, wrap_groups
 from livedeck.text.values import NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, compact_duration, safe
 
 AGED_SECONDS, DIM_SECONDS, LAST_SECONDS = 15.0, 30.0, 60.0
-"""Minimum ages in seconds of a picture that is shown with its age, that is dimmed, and that is hidden."""
+"""Ages in seconds from which a picture is shown with its age, is dimmed, and is hidden."""
 
 DARK_LUMA, BRIGHT_LUMA = 40, 100
 """Mean brightness below which a picture is dark, and from which it is bright (0 to 255)."""
@@ -139,7 +139,7 @@ def is_wrong(state: EventState, render_time: RenderTime) -> bool:
 
 
 def probed(snapshot: Snapshot) -> list[EventState]:
-    """Return the events with a state for viewers. A probe may still lack their address."""
+    """Return the events with a state for viewers, also those whose playlist address the probe lacks."""
     return [state for state in snapshot.events if state.viewer is not None]
 
 
@@ -250,9 +250,10 @@ def picture_age(viewer: ViewerState, render_time: RenderTime) -> float | None:
 
 
 def shown_peaks(state: EventState, render_time: RenderTime) -> tuple[float, ...]:
-    """Return the peaks of the newest segment; empty once viewers no longer get the segment and its picture is hidden.
+    """Return the peaks of the newest segment; empty if they are out of date.
 
-    If the segment had no picture, they are empty a minute after viewers last got a segment.
+    They are out of date if viewers have got no new segment and the picture is older than `LAST_SECONDS`. Without a
+    picture, the age counts from the time at which viewers stopped getting segments.
     """
     found = state.viewer
     if found is None:
@@ -266,7 +267,7 @@ def shown_peaks(state: EventState, render_time: RenderTime) -> tuple[float, ...]
 def picture_words(state: EventState) -> str:
     """Return the picture in words: `moves, bright`; or why there is none.
 
-    They replace a picture that cannot be shown, and are its alternative text in a browser.
+    The words replace a picture that cannot be shown, and are its alternative text in a browser.
     """
     viewer = state.viewer
     if viewer is None or viewer.source is Source.NONE:

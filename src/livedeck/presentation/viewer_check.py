@@ -69,7 +69,7 @@ def _of_rounds(viewer: ViewerState, facts: Sequence[str]) -> str:
 
 
 def _delay_texts(viewer: ViewerState, limits: Thresholds) -> list[str]:
-    """Return the delay in words, with a doubt: a playlist with wrong dates looks late, too."""
+    """Return the delay in words. A long delay has a doubt, because wrong dates in the playlist look like a delay."""
     if viewer.latency is not None:
         doubt = ", or a clock is wrong" if viewer.latency > limits.viewer_late else ""
         return [f"late about {viewer.latency:.0f} s{doubt}"]

@@ -246,7 +246,7 @@ def _planned(recorded: Recorded, on_air: Spans) -> datetime | None:
 
 
 def may_have_been_on_air(record: EventRecord, span: Span) -> bool:
-    """Return whether the event may have been on air during the span, by its record."""
+    """Return whether the record of an event allows that the event was on air during the span."""
     is_on_air = record.tally.expects_signal or record.is_completed
     end = record.finished_at or (record.at if record.is_completed else None)
     is_over = end is not None and end < span.since
@@ -295,7 +295,7 @@ def _on_air(recorded: Recorded, event: EventRecord) -> Spans:
 
 
 def _known_until(recorded: Recorded) -> datetime:
-    """Return the time up to which the data reach: the last watched time or sample, within the span."""
+    """Return the end of the data within the span: the end of the last watched time, or the last sample if later."""
     ends = [watch.until for watch in recorded.watched]
     ends += [datetime.fromtimestamp(samples.time[-1], UTC) for samples in recorded.samples.values()]
     return min(recorded.span.until, max(ends, default=recorded.span.since))
@@ -431,7 +431,7 @@ def _restreams(recorded: Recorded, faults: Iterable[Fault], until: datetime) -> 
 
 
 def _worst(facts: EventFacts) -> Span | None:
-    """Return the five minutes on air with the most bad seconds, or fewer if the stream ends earlier.
+    """Return the five minutes on air with the most bad seconds; fewer minutes if the stream ends within them.
 
     If several have equally many, seconds with a warning decide. Returns None without bad seconds and warnings.
     """
@@ -469,17 +469,17 @@ def gaps_text(facts: EventFacts) -> list[str]:
         )
     if facts.unrecorded:
         sentences.append(
-            "This collector (older version) does not record when this event was not watched: "
-            "an outage may be unwatched time."
+            "This collector (older version) does not record unwatched times of the event, "
+            "so an outage may be such a time."
         )
     if facts.cadence is not None:
-        sentences.append(f"Samples are {facts.cadence:g} s apart, so this is the accuracy of outages.")
+        sentences.append(f"Samples are {facts.cadence:g} s apart, so outages are accurate to {facts.cadence:g} s.")
     elif facts.on_air:
         sentences.append("There are no samples: whether a signal arrived is unknown.")
     if facts.planned is None:
         sentences.append("No planned start is recorded.")
     if facts.chat is None:
-        sentences.append("The history does not contain chat: add an export with --chat to see messages a minute.")
+        sentences.append("The history does not contain chat: add an export with --chat to see messages per minute.")
     if any(fault.until is None for fault in facts.faults):
         sentences.append("Faults without an end were still present when the history was last written.")
     return sentences

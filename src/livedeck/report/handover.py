@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from livedeck.presentation import documents
 
 _AHEAD = timedelta(hours=24)
-"""Time from now for which the sheet lists every planned event. Of events after it, the sheet lists only the first."""
+"""Time from now within which the sheet lists every planned event. Of later events, it lists only the first."""
 
 _LOOK_BACK = timedelta(days=1)
 

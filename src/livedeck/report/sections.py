@@ -73,7 +73,7 @@ def cell_text(cell: Cell) -> str:
 
 
 class CsvFact(TypedDict, total=False):
-    """Row of the CSV. `type`: type of the fact, in place of the type of the section. A missing column is empty."""
+    """Row of the CSV. A missing key is an empty cell; without `type`, the row has the type of its section."""
 
     type: str
     since: str | None

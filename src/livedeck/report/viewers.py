@@ -109,7 +109,7 @@ def viewer_facts(rounds: Sequence[ViewerRound], on_air: Spans) -> ViewerFacts:
 
 
 def _stretches(rounds: Sequence[ViewerRound]) -> list[Span]:
-    """Return the time for which each round stands."""
+    """Return the time that each round stands for."""
     steps = [(after.at - before.at).total_seconds() for before, after in pairwise(rounds)]
     usual = median(steps) if steps else _USUAL
     ends = zip(rounds, [*steps, usual], strict=False)

@@ -66,10 +66,10 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 OPEN_CHANGES_SECONDS = 30.0
-"""Seconds between two reads of changes without a verdict that other decks have sent."""
+"""Seconds between two reads of other decks' changes that have no verdict yet."""
 
 _BACK = timedelta(seconds=5)
-"""Minimum step backwards from one snapshot to the next that shows that a rehearsal jumped back."""
+"""Distance of two snapshots' times: if the newer one is earlier by more than this, the rehearsal jumped back."""
 
 INTERRUPT = "app.interrupt"
 """Name of the only action whose key works while a dialog is open."""
@@ -80,7 +80,7 @@ def _event_name(state: EventState) -> str:
 
 
 class _Now(NamedTuple):
-    """Sources of the present. While the deck shows the past, other sources take their place."""
+    """Sources of current data. The deck puts them aside while it shows the past."""
 
     monitor: Feed
     clock: Clock
@@ -482,7 +482,7 @@ class Deck(ExactApp):
         return sight.snapshot if sight else self.snapshot
 
     def _aim(self) -> None:
-        """Move a cursor that follows the worst event to the event that a person last saw under the cursor."""
+        """If the cursor follows the worst event, move it back to the event that a person last saw under it."""
         sight = self._sights.last_seen(self.clock.monotonic())
         if sight is not None:
             self._selection.aim(sight.event_id or "")
@@ -549,7 +549,7 @@ class Deck(ExactApp):
     def dispatch(self, name: str, argument: str = "") -> None:
         """Run the action `name`, or announce the reason why it is not possible now.
 
-        Keys, palette and commands run actions by this method.
+        Keys, palette and commands call this method.
         """
         action = self.actions.by_name[name]
         self._aim()

@@ -235,7 +235,7 @@ async def _silence(ctx: Context, seen: Snapshot, alarm: Alarm | None, state: Eve
 
 
 def _covered(seen: Snapshot, alarm: Alarm | None, state: EventState | None) -> dict[str, tuple[Matcher, ...]]:
-    """Return the possible silences: label, with the number of alarms that are covered now -> matchers."""
+    """Return label -> matchers for each possible silence. The label has the number of alarms that it covers now."""
     kind = (Matcher(MatchField.KIND, MatchOp.IS, alarm.kind),) if alarm else ()
     event = (Matcher(MatchField.EVENT, MatchOp.IS, state.id),) if state else ()
     choices: dict[str, tuple[Matcher, ...]] = {}
@@ -477,7 +477,7 @@ async def _choose_unit(ctx: Context, name: str) -> None:
             ctx.announce("unit unchanged")
             return
         name = chosen
-    effect = "Every deck and wall with this history judges all events by this unit at once."
+    effect = "From now on, every deck and wall with this history judges all events by this unit."
     lines = ((f"Bit rates are then read as {name}/s. {effect}", StyleRole.TEXT),)
     if not await ctx.confirmer.ask_confirmation(Confirmation("Set the unit of the bit rates", lines, "Set unit")):
         ctx.announce("unit unchanged")
@@ -649,7 +649,7 @@ UNIT = (
         "alarm.unit",
         (),
         "unit",
-        "Set the unit of the platform's bit rates (bit or kbit), if their values do not show it",
+        "Set the unit of the platform's bit rates (bit or kbit) if the values do not show their unit",
         choose_unit,
         takes="[UNIT]",
         blocked=needs_collector,
@@ -662,7 +662,7 @@ SILENT = (
         "alarm.silent",
         (),
         "silent",
-        "Set the content of an event without sound to silent; if three or more never had sound, of all of them",
+        "Set the content of an event without sound to silent; if three or more events never had sound, set it for all",
         choose_silent,
         ("alarms",),
         blocked=needs_collector,

@@ -1,4 +1,4 @@
-"""Faults of the last hour, above the board: onsets, bars, and the time since all is clear. Pure."""
+"""Faults of the last hour, above the board: onsets, bars, and the time of the last clearance. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TICK_SECONDS = 600
 LABEL_CELLS = 13
 
 MIN_TOP = 4
-"""Minimum number of faults that a bar of full height shows, so that a single fault does not fill it."""
+"""Minimum number of faults at full height of the bars, so that the bar of a single fault is low."""
 
 _ROLES = {Severity.CRITICAL: StyleRole.CRITICAL_MARK, Severity.WARNING: StyleRole.LIMIT}
 """Severities that count as faults, and their colours."""
@@ -89,7 +89,7 @@ def _bars(columns: list[list[Severity]]) -> Line:
 
 
 def clear_text(snapshot: Snapshot, render_time: RenderTime) -> str:
-    """Return since when all is clear, the number of today's faults and the duration of the longest."""
+    """Return a text without open alarms: time of the last clearance, number of today's faults, and the longest."""
     midnight = render_time.server.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
     past = [fault for fault in _faults(snapshot, render_time) if fault.until < inf]
     if not past:

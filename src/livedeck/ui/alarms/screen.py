@@ -43,13 +43,10 @@ from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.screen import AlarmFilter, BaseScreen, Listing, is_active, waiting_text
 
 MIN_PANEL_LINES = 8
-"""Minimum height in lines of the selected alarm's panel, frame included. Lines without a row go to the panel."""
+"""Minimum height in lines of the selected alarm's panel, frame included. The panel gets lines that the table leaves."""
 
 _BEFORE = timedelta(hours=12)
-"""Time before a log for which the authors of actions are read.
-
-An author is dated by the start of an action, the log entry by the end.
-"""
+"""Time before the log that is also searched for the starts of changes, because only the start names the author."""
 
 NOT_SEEN = "No alarms at the platform's last reply"
 
@@ -156,9 +153,9 @@ class AlarmsScreen(BaseScreen):
         return (alarm,) if alarm else ()
 
     def pin(self, alarm: Alarm | None) -> None:
-        """Select the row of the alarm for the next keys; in a log, its event.
+        """Make the next keys act on the alarm; in a log, on the alarm's event.
 
-        Does nothing on the board without an alarm.
+        On the board, does nothing if `alarm` is None.
         """
         if not self._is_board:
             super().pin(alarm)
@@ -224,7 +221,7 @@ class AlarmsScreen(BaseScreen):
             self._show_alarm(snapshot, render_time, room - max(MIN_ROWS, table_lines))
 
     def _show_incident(self, incident: Incident | None, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show the thread of an incident, and below it the advice and the chart of an alarm that is still open."""
+        """Show the facts of an incident. If its first alarm is still open, add advice and chart of the alarm."""
         panel = self.query_one("#incident", FramedPanel)
         panel.styles.height = "1fr"
         if incident is None:
@@ -357,7 +354,7 @@ class AlarmsScreen(BaseScreen):
         self.refresh_all()
 
     def on_table_opened(self, message: Table.Opened) -> None:  # noqa: ARG002  the cursor has the row
-        """Show the QoS of the alarm's event, or the question to a person that the alarm stands for."""
+        """Show the QoS of the alarm's event. If the alarm is an open question, such as the unit, ask the question."""
         alarm, displayed = self.alarm_at_cursor(), self.ctx.displayed()
         if alarm is not None and alarm.kind == UNIT_UNKNOWN:
             self.ctx.dispatch("alarm.unit")

@@ -47,12 +47,12 @@ TABS = ("board", "incidents", SILENCES, "actions", "notices", "kpi", "connection
 """Names of the tabs: the board, then the logs."""
 
 ASK_TOGETHER = 3
-"""Minimum number of events without sound from the beginning for which one question is asked."""
+"""Minimum number of events that never had sound, to ask about all of them in one question."""
 
 LABEL_CELLS = 11
 
 MIN_WORDS_CELLS = 48
-"""Minimum width in cells of the alarm's text beside a chart. A wide panel gives it a third."""
+"""Minimum width in cells of the alarm's text beside a chart. In a wide panel, the text gets a third of the width."""
 
 CHART_FROM = 96
 """Minimum width in cells, inside the frame, of a panel with a chart."""
@@ -60,7 +60,7 @@ CHART_FROM = 96
 CHART_SECONDS = 900.0
 
 _CURVES = {"AUDIO": "audio", "FPS": "fps", "SILENT": "audio"}
-"""Beginning of a kind of alarm -> curve that shows such alarms. The default is video."""
+"""Beginning of an alarm kind's name -> curve that shows such alarms. The default is video."""
 
 
 def panel_title(alarm: Alarm) -> str:
@@ -89,9 +89,9 @@ def panel_lines(
 def advice_lines(
     alarm: Alarm, snapshot: Snapshot, render_time: RenderTime, width: int, height: int, *, has_grid: bool = True
 ) -> list[ShadedLine]:
-    """Return the advice and the effect on viewers, beside a chart in a wide panel, for the alarm of an incident.
+    """Return advice and effect on viewers of an incident's alarm; in a wide panel, with the chart beside them.
 
-    The thread of the incident shows the other facts.
+    The lines of the incident already show the other facts.
     """
     facts = {"do": alarm.diagnosis.advice, "viewers": alarm.diagnosis.viewers}
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LABEL_CELLS = 14
 
 _STRONG = frozenset({"alarms", "would alarm"})
-"""Labels of the lines that answer most questions."""
+"""Labels of the lines in bold, because these lines answer most questions."""
 
 
 def why_lines(found: Explanation, cells: int, *, of_collector: bool = False) -> list[Line]:

@@ -67,9 +67,9 @@ class Following:
         self._read_began = now
 
     def end_read(self, now: float) -> None:
-        """Record the end of a read. The time until the next read counts from `now` (monotonic s).
+        """Record `now` (monotonic s) as the time from which the wait for the next read counts.
 
-        Call this also at the start of a read, so that no second read becomes due meanwhile.
+        Call this at the start and at the end of a read, so that no second read becomes due during the first.
         """
         self._read_ended = now
 

@@ -120,7 +120,7 @@ def _stream(source: Source, keys: Keys, width: int) -> Line:
 
 
 def _past_unknown(source: Source) -> str:
-    """Return words for a list without past streams: it may be incomplete if `source.error` has a reason."""
+    """Return the text for a list without past streams. If `source.error` has a reason, they are unknown."""
     return "past streams unknown" if source.error else "no past streams known"
 
 

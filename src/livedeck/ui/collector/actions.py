@@ -50,7 +50,7 @@ FEATURE = Feature(
             "collector.alone",
             ("at",),
             "poll alone",
-            "Poll the platform from this deck while the collector is silent; again: return to the collector",
+            "Poll the platform from this deck while the collector is silent; press again to return to the collector",
             toggle_alone,
             blocked=_needs_collector,
             is_for_now=True,

@@ -36,7 +36,7 @@ _EFFECT = (
 
 
 _CONTENT_EFFECT = (
-    "Every deck and wall with this history judges the event and its stored samples by this content at once."
+    "From now on, every deck and wall with this history judges the event and its stored samples by this content."
 )
 
 

@@ -53,10 +53,7 @@ FIXED_LINES = 4
 """Number of lines of header, summary and footer. A banner takes its lines from the middle part of the screen."""
 
 MIN_PANES, MAX_MIN_PANES = 8, 14
-"""Lowest and highest value for the minimum height of panes beside a long table, in lines.
-
-Their content decides between the two.
-"""
+"""Bounds, in lines, of the height that panes beside a long table have at least. Their content decides within them."""
 
 MIN_CHART_PANES = 10
 """Minimum height in lines of panes with a chart."""
@@ -90,9 +87,9 @@ TABLE_ALONE = PaneGrid(1, "1fr", "1fr")
 def pane_grid(width: int, height: int, rows: int, today_rows: int, content_lines: int) -> PaneGrid:
     """Return the arrangement for a screen with room for panes.
 
-    The rows of the table get their lines first, then the hours around now. Panes beside the table are as high as their
-    content, and the table gets the other lines. If a pane has a chart, the pane gets the other lines. `today_rows`:
-    number of events in the hours around now. `content_lines`: lines of the alarms and last changes.
+    Each row of the table gets a line first, then each row of the hours around now. On a narrow screen, the panes get
+    the lines that are left. On a wide screen, the panes are as high as their content, and the table gets the rest.
+    `today_rows`: number of events in the hours around now. `content_lines`: lines of the alarms and last changes.
     """
     free, is_wide = height - FIXED_LINES, width >= WIDE
     content = FRAME_LINES + ceil(content_lines / CONTENT_STEP) * CONTENT_STEP
@@ -173,9 +170,9 @@ class EventsScreen(EventList):
         )
 
     def columns(self, snapshot: Snapshot) -> tuple[Column[EventState], ...]:
-        """Return the columns with one about viewers while a probe runs; otherwise empty, for the usual columns.
+        """Return the columns with what viewers get while a probe runs; otherwise empty, which means the usual columns.
 
-        A narrow table shows a fault for viewers in the column of the health, if the health is good.
+        A narrow table has no column for viewers. There, a fault for viewers replaces a good health.
         """
         if not self._is_probing.get((snapshot.events,), None, lambda: snapshot.has_probe):
             return ()
@@ -211,7 +208,10 @@ class EventsScreen(EventList):
         self.query_one("#short", DetailPanel).show(draw_short)
 
     def _look(self, state: EventState, render_time: RenderTime) -> Look | None:
-        """Return how to show the picture that viewers of the event get; None without one. Fetches a new picture."""
+        """Return how to show the picture that viewers of the event get; None without a picture.
+
+        If the picture has changed, starts to fetch it.
+        """
         found = state.viewer
         if found is None or not self._has_panes:
             return None

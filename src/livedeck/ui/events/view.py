@@ -23,7 +23,7 @@ PICTURE = Frame(24, 7)
 """Size of the picture that viewers get, in cells."""
 
 MIN_CHART_CELLS, GAP, METER_CELLS = 30, 2, 9
-"""Minimum width of a chart beside the picture; cells around the picture; width of a level in a line."""
+"""Minimum width of a chart beside the picture; cells around the picture; width of a channel's meter in a line."""
 
 _BLANK: tuple[str, StyleRole] = (" ", StyleRole.TEXT)
 _NO_PICTURE: ShadedLine = [(" " * PICTURE.columns, StyleRole.TEXT)]
@@ -57,10 +57,9 @@ def cockpit_lines(
     """Return the lines of an event in a pane of `width` cells and `height` lines.
 
     A tall pane has three charts and a line for each fault. A short pane has the video chart and the faults in its first
-    line. Charts take the lines of facts, but never those of a person's rulings or of the advice. While the event is
-    probed, the pane says what viewers get; if there is room, it shows the sound meter and the picture. `chart`: cache
-    of the charts, which are drawn again only for other samples, limits or sizes. `look`: way to show the picture; None
-    for no picture.
+    line. If lines are short, facts are dropped for the charts, but rulings and advice stay. While the event is probed,
+    the pane says what viewers get. If it has room, it also shows sound meter and picture. `chart`: cache of the charts,
+    which are drawn again only for other samples, limits or sizes. `look`: way to show the picture; None for no picture.
     """
     if state.viewer is None:
         return _signal_lines(state, render_time, width, height, has_grid=has_grid, chart=chart)

@@ -1,4 +1,4 @@
-"""Actions for what a person wants to see of the events: named views, pinned events, the last changes."""
+"""Actions to choose a view of the Events table, to pin an event, and to show the last changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from livedeck.ui.shell.context import Context
 
 RECENT_MINUTES = 5
-"""Minutes before now whose changes come first in the dialog of changes."""
+"""Maximum age in minutes of the changes in the first part of the dialog of changes."""
 
 TABLE = "events"
 """Name of the Events table in the operator's preferences."""

@@ -94,7 +94,13 @@ DECK = (
     Action("app.command", ("colon",), "command", "Type a command; tab completes it", open_command),
     Action("app.palette", ("ctrl+p",), "palette", "Search all actions", open_palette),
     Action(
-        "app.ask", ("r",), "refresh", "Poll the platform now, not at the next round", refresh, rank=60, is_for_now=True
+        "app.ask",
+        ("r",),
+        "refresh",
+        "Poll the platform now, before the next poll is due",
+        refresh,
+        rank=60,
+        is_for_now=True,
     ),
     Action("app.quit", ("q",), "quit", "Leave the deck and restore the terminal", leave),
     Action("app.interrupt", ("ctrl+c",), "quit", "Leave the deck from any dialog", interrupt, fixed=True),

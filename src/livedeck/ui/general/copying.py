@@ -63,7 +63,7 @@ async def _copy_event(ctx: Context, state: EventState, format_name: str) -> None
 
 
 async def _copy_link(ctx: Context, event: Event, link: str) -> None:
-    """Record that a link is copied, then copy it unmasked. Refuse a link that may grant access if this fails."""
+    """Record that a link is copied, then copy it unmasked. Refuse a link that may grant access if no record is made."""
     from livedeck.operations.events import EventTarget
 
     target = EventTarget.of_event(event).target

@@ -33,7 +33,7 @@ class HandoverDialog(RenewedDialog):
             self._ctx.copy(handover_markdown(self._found), "handover")
 
     async def read(self) -> None:
-        """Read the sheet. If a query fails, the previous sheet stays, because gaps would look like all well."""
+        """Read the sheet. If a query fails, keep the previous sheet, because missing faults would look like none."""
         records, history = self._ctx.records, self._ctx.history
         assert records is not None
         if history is not None:

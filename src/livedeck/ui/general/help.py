@@ -89,7 +89,7 @@ class HelpScreen(Modal[str | None]):
         text, width = self.query_one(TextField).text.strip(), self.size.width - FRAME_CELLS
         matches = commands.search(self._registry, text, self._mode)
         total = len(self._registry.actions)
-        count = f"{len(matches)} of {total} keys" if text else f"words find each of {total} keys"
+        count = f"{len(matches)} of {total} keys" if text else f"{total} keys"
         self.query_one("#found", LinesWidget).show([[(f" {count}; esc closes", StyleRole.DIM)]])
         lines = (
             found_lines(self._registry, self._mode, matches, width)
@@ -106,9 +106,9 @@ def page_lines(
 ) -> list[ShadedLine]:
     """Return lines of `width` cells: keys of the screen `mode`, keys of every screen, signs.
 
-    Each key has two or three words. Actions without a key are omitted, because only a search finds them. A group of
-    keys continues in the next column only if the page is higher than `height` otherwise. `is_probing`: a probe runs, so
-    include the key of the Viewers screen.
+    Each key has two or three words. Actions without a key are omitted, because only a search finds them. A page that
+    would be higher than `height` splits groups of keys between two columns. `is_probing`: a probe runs, so include the
+    key of the Viewers screen.
     """
     whole = _page(registry, mode, width, is_probing=is_probing, least_split=0)
     if len(whole) <= height:

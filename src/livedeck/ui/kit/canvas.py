@@ -18,9 +18,9 @@ from livedeck.text.segments import Link, Pixels, Role, ShadedLine, changed_range
 from livedeck.ui.kit import themes
 
 MIN_GAP = 20
-"""Minimum number of unchanged cells between two changes for which the terminal gets two updates.
+"""Minimum number of unchanged cells that separate two changes in a line.
 
-With fewer cells the terminal gets one update, because a move of the cursor and a change of colour take as many bytes.
+Changes with fewer cells between them are sent as one, because moving the cursor takes as many bytes as those cells.
 """
 
 RenderedLine = list[tuple[Shown, Role]]
@@ -54,7 +54,7 @@ class StyledWidget(Widget):
             self.link, self.widget = link, widget
 
     base = Style()
-    """Style of the widget itself at the last request for lines by the compositor."""
+    """Style of the widget when the compositor last requested its lines."""
 
     def __init__(self, *children: Widget, **names: Any) -> None:
         super().__init__(*children, **names)

@@ -115,10 +115,9 @@ class TerminalDriver(LinuxDriver):
 
     @property
     def _holds_terminal(self) -> bool:
-        """True if this process has the terminal.
+        """True if this process has the terminal. False for a process in the background of a shell.
 
-        Textual saves the terminal's modes when it takes the terminal. A process in the background of a shell takes no
-        terminal.
+        Textual saves the terminal's modes only when it takes the terminal.
         """
         return self.attrs_before is not None
 

@@ -36,7 +36,7 @@ PICTURE_ID = 7
 """Id of the poster in kitty. A new poster replaces the previous one."""
 
 FIRST_VIEWER_ID = 100
-"""Id in kitty of the first picture on the Viewers screen. The next places have the next ids."""
+"""Id in kitty of the first picture on the Viewers screen. The second picture has the next id, and so on."""
 
 
 def erase_kitty(number: int) -> str:

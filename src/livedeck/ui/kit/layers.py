@@ -26,12 +26,12 @@ class LayeredScreen(Screen[R], Generic[R]):
         StylesCache.get_inner_outer.cache_clear()
 
     def _compositor_refresh(self) -> None:
-        """Refresh, and remove the regions that the screen in front has taken over.
+        """Refresh. A covered screen passes its changes to the screen in front, then drops them.
 
-        With Textual's method, the covered screen keeps these regions and passes more and more of them on at each
-        message. A screen between both keeps its old lines, so the picture freezes under two dialogs.
+        Textual keeps them, so a covered screen would pass on all earlier changes again at each message. And a screen
+        between both would keep its old lines, so the picture would freeze under two dialogs.
         """
-        regions = tuple(self._compositor._dirty_regions)  # noqa: SLF001  Compositor, of this screen alone
+        regions = tuple(self._compositor._dirty_regions)  # noqa: SLF001  no public name
         super()._compositor_refresh()
         if self.app.screen is self:
             return
@@ -42,14 +42,14 @@ class LayeredScreen(Screen[R], Generic[R]):
                 screen.draw_anew(regions)
 
     def draw_anew(self, regions: Iterable[Region]) -> None:
-        """Draw these regions anew in the next frame of the screen in front, which hands them on already."""
+        """Draw these regions of a covered screen anew in the next frame of the screen in front."""
         self._set_dirty(*regions)
         self._exchange_repaint_regions()
 
     def _on_timer_update(self) -> None:
         """Paint the frame, with the changes of all widgets.
 
-        Textual forgets the changes of a dialog if the screen behind it has handed over regions in the same frame.
+        Textual would forget the changes of a dialog if the screen behind it had sent changes in the same frame.
         """
         if self._repaint_required:
             self._compositor.update_widgets(self._dirty_widgets)

@@ -18,13 +18,13 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _TICKS = (0, -20, -40, FLOOR)
 
 SOUND: Role = Shade(StyleRole.AUDIO, 70)
-"""Role of the level of a channel."""
+"""Role of a channel's level."""
 
 _EMPTY: tuple[str, Role] = ("┊", StyleRole.BAND)
 
 
 def meter_rows(peaks: Sequence[float], rows: int, *, has_blocks: bool = True, is_old: bool = False) -> list[ShadedLine]:
-    """Return a meter `rows` high, with its scale: a column for each channel, dotted without a known peak.
+    """Return a meter `rows` high with its scale: a column for each channel, which is dotted if no peak is known.
 
     `has_blocks`: False for a terminal that can only show ASCII. `is_old`: the segment is too old to be trusted.
     """

@@ -47,7 +47,7 @@ class RowSelection:
         self.key, self._left, self.is_chosen, self.awaited = key, "", True, None
 
     def aim(self, key: str) -> None:
-        """Move the cursor to a row, until the rows are updated. Does nothing after a person's choice.
+        """Move the cursor to a row until the next update of the rows. Does nothing once a person has chosen a row.
 
         `key`: key of the row; empty for no row.
         """
@@ -89,7 +89,10 @@ class RowSelection:
         return row if row is not None else find_row(schema, rows, self.key)
 
     def missing_text(self, noun: str) -> str:
-        """Return a text if the selected row left the table: `nothing is selected: "X" left the list; choose a room`."""
+        """Return why no row is selected: `nothing is selected: "X" left the list; choose a room`.
+
+        Empty if the selected row has not left the table.
+        """
         if not self._left:
             return ""
         what = f'"{self._left}" {self.absence}'

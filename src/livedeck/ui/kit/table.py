@@ -32,7 +32,7 @@ MAX_KEPT = 500
 """Maximum number of rows whose cells are kept while other rows are shown."""
 
 MAX_COUNTED = 500
-"""Maximum number of rows below the screen that are counted by kind. The count is made each second, so must be fast."""
+"""Maximum number of rows below the screen that are counted by kind. More rows would take too long each second."""
 
 
 class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindings=False):
@@ -133,7 +133,7 @@ class Table(ScrollView, StyledWidget, Generic[T], can_focus=True, inherit_bindin
         return self._rows_above(line)
 
     def _has_more(self, top: int) -> bool:
-        """Return whether the lines from `top` on do not fit, so that the last visible line counts the rows below."""
+        """Return whether some lines from `top` on do not fit. The last visible line then counts the rows below."""
         return self._window > 1 and top + self._window < self._line_count
 
     @property

@@ -106,7 +106,7 @@ def rendered(strip: Strip, console: Console) -> str:
 
 @lru_cache(themes.PIXEL_STYLES)
 def _pixel_codes(style: Style) -> tuple[str, str] | None:
-    """Return the codes of both colours of a pixel; None for a style that has more or less than two colours."""
+    """Return the codes of a pixel's two colours; None for a style that is not just two colours."""
     upper, lower = style.color, style.bgcolor
     if upper is None or lower is None or style != Style.from_color(upper, lower):
         return None
@@ -154,7 +154,10 @@ class TextUpdate(CompositorUpdate):
 
 
 class TruecolorFilter(ANSIToTruecolor):
-    """Textual's filter of colours with room for pictures. Textual's own remembers 1,024 styles, fewer than a screen."""
+    """Textual's filter of colours with room for pictures.
+
+    Textual's cache has room for 1,024 styles, and a screen of pictures has more.
+    """
 
     truecolor_style = lru_cache(themes.PIXEL_STYLES)(ANSIToTruecolor.truecolor_style.__wrapped__)
 
@@ -227,8 +230,8 @@ class ExactApp(FilteredApp[int]):
     def send(self, parts: Iterable[tuple[Region, Strip]]) -> bool:
         """Send parts of lines to the terminal at once.
 
-        Returns False if this version of Textual has no exact updates. Then refresh the regions instead: the refresh
-        waits for the next of 60 frames a second, and a wall needs 1.5 times the processor time.
+        Returns False if this version of Textual has no exact updates. The caller must then refresh the regions. A
+        refresh waits for the next frame (60 a second), and costs a wall 1.5 times the processor time.
         """
         if not EXACT_UPDATES:
             return False

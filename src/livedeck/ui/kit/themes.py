@@ -284,7 +284,7 @@ def style_spec(palette: Palette, role: StyleRole | Shade) -> StyleSpec:
 
 
 _WORD = Shade(StyleRole.TEXT)[1:6]
-"""Shade of a word on a tile: values of the fields from `strength` to `filled`, none of which changes the colour."""
+"""Values of `Shade` from `strength` to `filled` for a word on a tile. These values leave the colour unchanged."""
 
 
 def _mixed(palette: Palette, shade: Shade, words: str) -> StyleSpec:

@@ -1,4 +1,7 @@
-"""Picture that viewers get, as rows of cells, with a fault or its age in words over it, or words instead. Pure."""
+"""Picture that viewers get, as rows of cells. Words over it name a fault or its age; without a picture, words say why.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ class Shot(NamedTuple):
 class Look(NamedTuple):
     """Way to show a picture.
 
-    `rows`: rows of half blocks; None for words in their place. `sequence`: control string that draws the picture in
-    pixels over blank cells, or empty. `has_blocks`: the terminal can show more than ASCII.
+    `rows`: rows of half blocks; None to show words instead. `sequence`: control string that draws the picture in pixels
+    over blank cells, or empty. `has_blocks`: the terminal can show more than ASCII.
     """
 
     rows: Sequence[ShadedLine] | None = None

@@ -93,7 +93,7 @@ def fit(ctx: Context, _: str) -> None:
 
 
 def align(ctx: Context, _: str) -> None:
-    """Switch the second event's curves between alignment by the starts of both events and by the clock."""
+    """Align the second event's curves by the clock, or again by the starts of both events."""
     _screen(ctx).align()
 
 

@@ -471,7 +471,7 @@ class QosScreen(BaseScreen):
         self.refresh_all()
 
     def align(self) -> None:
-        """Switch the second event's curves between alignment by the starts of both events and by the clock."""
+        """Align the second event's curves by the clock, or again by the starts of both events."""
         self._is_since_start = not self._is_since_start
         self.ctx.announce(f"second event aligned by {'its start' if self._is_since_start else 'the clock'}")
         self.refresh_all()

@@ -43,7 +43,7 @@ RELAYS_NOTE = (
 def freshness_line(rooms: CachedList[Room], render_time: RenderTime, cells: int, *, is_past: bool = False) -> Line:
     """Return a line with the numbers of rooms and profiles, their age, and the error of a failed last request.
 
-    `is_past`: the past is shown, in which nothing is polled.
+    `is_past`: the deck shows the past, where nothing is polled.
     """
     left: list[Group] = [(0, [(" ROOMS", StyleRole.HEAD)])]
     if rooms.as_of is not None:
@@ -211,7 +211,7 @@ def _profile_checks(
         yield _BAD, f"{display_name(profile)} has no {' and no '.join(gaps(profile))}"
     all_known = all(map(is_known, profiles))
     if not all_known:
-        yield _OPEN, "addresses and keys are neither recorded nor sent"
+        yield _OPEN, "stored data and collectors omit addresses and keys"
     elif not any(map(gaps, profiles)):
         yield _GOOD, "each profile has an address and a key"
     for profile in doubled(room):
@@ -227,7 +227,7 @@ def _profile_checks(
 def _event_checks(
     profiles: Sequence[RelayProfile], states: Iterable[EventState], missing: str | None
 ) -> Iterator[_Check]:
-    """Yield the checks of events on air that may send to the same destinations.
+    """Yield the checks of events on air that may send to a destination of the profiles.
 
     `missing`: events that `states` lacks, in words; None if a destination of the profiles is unknown.
     """
@@ -363,10 +363,11 @@ def _user_line(
     selected: Room | None,
     has_change: bool,
 ) -> Line:
-    """Return a line: kind, time or status, owner, sign, name and status of the target, end of its key, last change.
+    """Return a line about a relay profile or restream, with its room or event.
 
-    `counts`: number of users of each destination. `name_cells`: width of the owner's name. `has_change`: False if the
-    last change does not fit.
+    The line has kind, status or time of the owner, the owner, the target with its status, the last letters of its key,
+    and its last change. `counts`: number of users of each destination. `name_cells`: width of the owner's name.
+    `has_change`: False if the last change does not fit.
     """
     target, owner = user
     name_role = StyleRole.TEXT
@@ -408,7 +409,7 @@ KIND_CELLS, WHEN_CELLS, TARGET_CELLS, KEY_CELLS, CHANGED_CELLS = 11, 13, 34, 15,
 
 
 def _profile_lines(profile: RelayProfile, render_time: RenderTime, cells: int, *, is_double: bool) -> list[Line]:
-    """Return a profile in two lines: sign, name and platform; then address, end of the key, and last change."""
+    """Return a profile in two lines: sign, name and platform; then address, last letters of the key, last change."""
     glyph, role = profile_mark(profile, render_time, is_double=is_double)
     changed = profile.updated_at or profile.created_at
     address: list[Group] = [(0, [(f"    {addresses.show(profile.url)}", StyleRole.DIM)])]

@@ -289,7 +289,7 @@ class Confirmer:
         history = self._ctx.history
         if await audit_local(history, self._ctx.clock.now(), action, target, detail):
             return ""
-        return (history.fault or "the history does not have it") if history else "this deck has no history"
+        return (history.fault or "the history did not store the record") if history else "this deck has no history"
 
     def _notify(self, operation: Operation[Any], result: OperationResult) -> None:
         """Announce the operation, its target and its result."""

@@ -188,10 +188,10 @@ class Context(Protocol):
         """Poll the samples of an event more often than those of other events; None polls all equally often."""
 
     def has_keys_waiting(self) -> bool:
-        """Return whether more keys of a burst have arrived, so that the next picture will change at once."""
+        """Return whether more keys of a burst have arrived. If so, the next picture would be out of date at once."""
 
     def has_keys_under_way(self) -> bool:
-        """Return whether keys are waiting or the effects of the last key are not complete."""
+        """Return whether keys are waiting, or the last key still has effects to come."""
 
     def go_to(self, mode: str) -> None:
         """Show the screen of that mode."""
@@ -293,7 +293,7 @@ def needs_chosen_event(ctx: Context) -> str:
     Before a choice, the cursor follows the worst event, and may move to another event just when a key is pressed.
     """
     if ctx.selected_event() and not ctx.has_chosen_event():
-        return "needs an event that you have chosen: until you move the cursor, it follows the worst event"
+        return "needs an event that you have chosen: the cursor follows the worst event until you move it"
     return needs_event(ctx)
 
 
@@ -305,13 +305,13 @@ class Action(Record):
     `own_help`: sentence without its full stop; if empty, the help of `operation` is used. `operation`: name of the
     operation that the action runs.
 
-    `screens`: modes of the screens on which the action works; () for all. With a `kind`, the screens of this kind.
-    `blocked`: returns the reason why the action is not possible now. `writes`: the action changes the platform.
-    `takes`: argument of the command; empty for none. `rank`: place in the footer; 0 for none. `past_rank`: place among
-    the first actions of the footer while the past is shown; 0 for a later place. `home`: mode in which this is the main
-    action. `alarm_label`: word before the name of the alarm that the action concerns, in a footer that names the alarm.
-    `fixed`: the key cannot be changed, and works while a dialog is open. `is_for_now`: the action polls the platform or
-    stores data, so it is not possible in the past; neither are actions that write.
+    `screens`: modes of the screens on which the action works; () for all. `kind`: if set, the action works on all
+    screens of this kind. `blocked`: returns the reason why the action is not possible now. `writes`: the action changes
+    the platform, so it is not possible in the past. `is_for_now`: the action polls the platform or stores data, so it
+    is not possible in the past, either. `takes`: argument of the command; empty for none. `rank`: place in the footer;
+    0 for none. `past_rank`: place among the first actions of the footer while the past is shown; 0 for a later place.
+    `home`: mode of the screen on which the action is the main action. `alarm_label`: word in the footer before the name
+    of the alarm that the action concerns. `fixed`: the key cannot be changed, and works while a dialog is open.
 
     An action that ends an object has a capital letter as its key. On one screen, the keys of an action that writes and
     of a harmless action never differ only in case.

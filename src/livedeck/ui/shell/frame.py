@@ -126,7 +126,7 @@ def _behind(snapshot: Snapshot) -> Line:
 
 
 def _machine_time(snapshot: Snapshot, render_time: RenderTime) -> datetime:
-    """Return the time that this machine's clock shows. Ages leave out steps of the clock; this time includes them."""
+    """Return the time that this machine's clock shows, even if the clock was set. Ages ignore such changes."""
     return render_time.now + timedelta(seconds=snapshot.link.clock_offset)
 
 

@@ -41,7 +41,7 @@ async def ask_moment(
     time_reference: Callable[[], TimeReference],
     go: Callable[[str, datetime], Awaitable[None]],
 ) -> None:
-    """Ask for a moment. After enter, call `go` with the typed text and the moment that the text means then.
+    """Ask for a moment. After enter, call `go` with the typed text and its meaning at the time of enter.
 
     If `go` raises PastError, ask again with the typed text and the reason.
     """

@@ -61,8 +61,8 @@ MAX_NOTICES = 200
 class Preferences(Record):
     """Saved preferences: the theme (empty before a choice) and the view of each table by name.
 
-    `recent`: recently chosen ids by kind, last chosen first. `pinned`: ids of pinned events, last pinned first. The
-    sort order is kept only for a named view, so otherwise the worst row is first after a restart.
+    `recent`: recently chosen ids by kind, last chosen first. `pinned`: ids of pinned events, last pinned first. Only a
+    named view keeps its sort order. Any other table has the worst row first after a restart.
     """
 
     theme: str = ""
@@ -133,8 +133,8 @@ class ViewState:
     def toggle_pin(self, event_id: str, listed: Container[str] = ()) -> bool | None:
         """Pin an event, or unpin it, and save the change. Returns whether the event is pinned now.
 
-        If `MAX_PINNED` other events are pinned, the pins of events that are not in `listed` are dropped. Returns None,
-        and changes nothing, if as many listed events are pinned.
+        If `MAX_PINNED` events are pinned already, first drop the pins of events that are not in `listed`. If that drops
+        none, return None and change nothing.
         """
         others = tuple(pinned for pinned in self._preferences.pinned if pinned != event_id)
         has_pin = others == self._preferences.pinned

@@ -179,9 +179,9 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
         """Return the alarms that a key acts on and `wants` accepts, most urgent first.
 
-        On a screen that shows the selected event: all alarms of the event and of incidents that affect the event. On
-        another screen: only the most urgent of them, or of all alarms if the event has none. After an action on such a
-        screen: the most urgent alarm of the same event.
+        A screen that shows the selected event returns all alarms of the event, with incidents that affect the event.
+        Any other screen returns one alarm: the most urgent of the event, or of all events if that event has none. After
+        an action on such a screen, it returns the most urgent alarm of the event of that action.
         """
         by_event = self._alarms_by_event.get((snapshot,), None, lambda: alarms_by_event(snapshot))
         if not self.SHOWS_EVENT and self._pinned_event is not None:
@@ -193,10 +193,10 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return tuple(islice(chain(own, filter(wants, chain(snapshot.alarms, snapshot.quiet))), 1))
 
     def to_take_back(self, snapshot: Snapshot) -> tuple[tuple[Alarm, ...], datetime | None]:
-        """Return the alarms whose acknowledgement a key can take back now, latest first, and until when it can.
+        """Return the alarms whose acknowledgement a key can take back now, latest first, and the end of that time.
 
-        Empty if the person of this deck has acknowledged no alarm in the last minutes. Also empty if the key first
-        brings back an alarm that was hidden later.
+        Returns `((), None)` if the person at this deck has acknowledged no alarm in the last minutes, or if an alarm
+        was hidden later, because the key then brings back the hidden alarm.
         """
         acknowledged = self.target_alarms(snapshot, is_acknowledged)
         actor, now = own_actor(self.ctx), self.ctx.clock.now()
@@ -279,7 +279,10 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self._show_keys(snapshot, targets, can_act=not refusal)
 
     def _show_keys(self, snapshot: Snapshot, targets: Sequence[Alarm], *, can_act: bool) -> None:
-        """Show the keys of the screen, with the alarm to acknowledge, and the end of the time to take that back."""
+        """Show the keys of the screen.
+
+        The key to acknowledge names its alarm. The key to take back names the time until which it works.
+        """
         registry = self.ctx.actions
         actions = registry.past_footer(self.ctx) if self.ctx.past else registry.footer(self.MODE)
         label = self.alarm_label(targets)

@@ -42,8 +42,8 @@ def signal_lines(
 def way_lines(state: EventState, snapshot: Snapshot, render_time: RenderTime, width: int, height: int) -> list[Line]:
     """Return the destinations of a stream, its recordings and settings, and the destinations of all streams.
 
-    A low pane cuts the destinations of all streams, the connected ones first. A lower pane omits them,
-    a still lower pane the settings, too.
+    If the pane is too low, it drops connected destinations of other streams first, then all their destinations, then
+    the settings.
     """
     parts = [
         destination_lines(state, render_time, width),

@@ -30,7 +30,7 @@ class ExtraPanel(DetailPanel):
 
 
 class VideoTab(BaseScreen):
-    """Tab of a part: table, and panel of the selected row.
+    """Tab with a part of a video, such as its posters: table, and panel of the selected row.
 
     `EMPTY`: text for an empty list, as a template for `with_keys`.
     """
@@ -235,7 +235,7 @@ EMPTY_LINES = 3
 """Minimum height in lines of a table with its head: room for a text in its middle."""
 
 MAX_SHARE = 4
-"""Part of the screen's height, as 1 in so many, that the table of videos takes at most while the panel is high."""
+"""Divisor of the screen's height: the table of videos takes at most this part while the panel is high."""
 
 
 class VideosScreen(PictureScreen):

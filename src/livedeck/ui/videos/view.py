@@ -144,8 +144,8 @@ def _fact(label: str, text: str | None, role: StyleRole = StyleRole.TEXT) -> Lin
 def video_panel(row: ListedVideo | None, render_time: RenderTime, cells: int, height: int) -> list[ShadedLine]:
     """Return the missing extras of a video, its extras, and the facts that fit.
 
-    The extras get the lines first; the last facts, such as the id, are kept longest. A click on an extra opens its tab.
-    A panel with room to spare has a blank line between two parts.
+    If lines are short, the first facts are dropped first, so the id stays longest. The extras stay. A click on an extra
+    opens its tab. A panel with room to spare has a blank line between two parts.
     """
     if row is None:
         return [[(" nothing selected", StyleRole.DIM)]]
@@ -208,7 +208,7 @@ def _recorded_text(cached: CachedList[Recording]) -> str:
 
 
 def _shares(counts: Sequence[int], lines: int) -> list[int]:
-    """Return the maximum number of lines of each list. Short lists leave theirs to longer ones."""
+    """Return the maximum number of lines of each list. Lines that a short list does not need go to longer lists."""
     shares = [1] * len(counts)
     for done, index in enumerate(sorted(range(len(counts)), key=lambda index: counts[index])):
         shares[index] = max(1, lines // (len(counts) - done))
@@ -284,7 +284,10 @@ PICTURE_SIZES = ("original", "md", "sm", "xs")
 
 
 def _address(item: Poster | Annotation, name: str, absent: str = NOT_APPLICABLE) -> str:
-    """Return an address of an extra; `?` if it was not received. Recordings and attached decks have none (past.md)."""
+    """Return an address of an extra; `absent` if the extra has none, `?` if the address was not received.
+
+    Recordings and attached decks receive no addresses (past.md).
+    """
     return addresses.show(getattr(item, name), absent if name in item.model_fields_set else UNKNOWN)
 
 

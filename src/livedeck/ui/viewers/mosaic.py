@@ -18,7 +18,7 @@ from livedeck.ui.kit.graphics import Graphics, erase_kitty
 from livedeck.ui.kit.terminal import ExactApp, Spans
 
 FRAME_SEGMENTS = 450
-"""Number of changed segments after which a frame takes no further line: about four rows of three pictures."""
+"""Number of changed segments that end a frame: about four rows of three pictures. Other lines wait for the next one."""
 
 
 class Placed(NamedTuple):

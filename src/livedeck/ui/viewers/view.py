@@ -165,9 +165,9 @@ def page_groups(page: int, grid: Grid, states: Sequence[EventState], render_time
 def with_worst_in_sight(
     states: Sequence[EventState], grid: Grid, kept: str, render_time: RenderTime
 ) -> list[EventState]:
-    """Return the tiles with all critical ones on the first page, and the one with the id `kept`, if they fit.
+    """Return the events so that the first page has the event `kept` and, as far as they fit, all critical events.
 
-    Each of them changes places with the least bad tile of the first page. The other tiles keep their places.
+    An event that moves to the first page changes places with the least bad event there. Others keep their places.
     """
     placed, worst = [*states], SEVERITY_RANKS[Severity.CRITICAL]
     ranks = {state.id: viewer.badge(state, render_time).rank for state in states}
@@ -182,7 +182,7 @@ def with_worst_in_sight(
 
 
 def page_of(place: int, grid: Grid) -> int:
-    """Return the page of a tile."""
+    """Return the page of the tile at a place in the order of tiles."""
     return place // grid.tiles
 
 

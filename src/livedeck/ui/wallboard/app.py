@@ -225,7 +225,7 @@ class Wallboard(ExactApp, inherit_bindings=False):
     def draw(self, width: int, height: int) -> list[ShadedLine]:
         """Return the wall's lines for a size.
 
-        The picture is one cell narrower and one line lower, so that it can shift.
+        The picture is one cell narrower and one line shorter than this size, so that it can shift.
         """
         if self._snapshot is None:
             return []

@@ -243,7 +243,7 @@ def maintenance_text(model: WallModel) -> str:
 
 
 def _silenced_names(model: WallModel, silence: Silence) -> str:
-    """Return the names of the events on the wall that a silence may cover, or its conditions without such an event."""
+    """Return the names of events on the wall that a silence may cover; without any, the conditions of the silence."""
     names = [events.name(state) for state in model.states if end_of_silence([silence], state, model.render_time.now)]
     more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
     return f"{', '.join(names[:MAX_NAMED])}{more}" or values.safe(silence.what, 60)

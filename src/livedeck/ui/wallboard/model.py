@@ -12,22 +12,22 @@ from livedeck.presentation.filtering import Term, filter_rows
 from livedeck.presentation.render_time import RenderTime
 
 DUE_SECONDS = 12 * 3600.0
-"""Seconds from the first appearance of an event on the wall to its planned start.
+"""Time before the planned start at which an event appears on the wall, in seconds.
 
-Until then the header lists the event among the next events.
+Earlier, the header lists the event among the next events.
 """
 
 COMPLETED_SECONDS = 600.0
 """Seconds that a completed event stays on the wall, so that people see its end."""
 
 RETURNED_SECONDS = 300.0
-"""Seconds that a cleared alarm stays on the wall, where nobody can acknowledge and so remove it."""
+"""Seconds that a cleared alarm stays on the wall. Nobody can remove it there, because the wall acknowledges nothing."""
 
 MAX_UPCOMING = 3
 """Maximum number of next events in the header."""
 
 RULE_CHANGE_SECONDS = 300.0
-"""Seconds that the wall shows that new settings or a person have changed the rules for judging events."""
+"""Seconds for which the wall shows a change of the rules for judging events, by a person or by new settings."""
 
 
 @dataclass(frozen=True, slots=True)

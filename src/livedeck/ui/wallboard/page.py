@@ -58,7 +58,7 @@ _UNITS = {"M": "Mbit/s", "k": "kbit/s"}
 
 
 class Count(Struct, frozen=True, array_like=True):
-    """Number of events of a kind: `✖ 3 bad`. `tone`: tone of an entry, or `air`."""
+    """Number of events of a kind: `✖ 3 bad`. `tone`: colour as in `Entry.tone`, or `air` for events on air."""
 
     glyph: str
     count: int
@@ -405,7 +405,7 @@ def _worst_finding(state: EventState) -> tuple[str, str]:
 
 
 def _health(state: EventState, render_time: RenderTime) -> str:
-    """Return the health score; `--` if it is expected but unknown, empty if it tells nothing."""
+    """Return the health score; `--` if it is expected but unknown, empty if the event has none to show."""
     health = state.assessment.health
     if is_fault_elsewhere(state, render_time):
         return ""

@@ -84,10 +84,10 @@ class TileLayout(NamedTuple):
 
 @lru_cache(16)
 def tile_layout(names: tuple[str, ...], size: tuple[int, int], max_scale: int) -> TileLayout:
-    """Return the layout of all tiles of a page: the largest letters up to `max_scale` with two lines for the chart.
+    """Return the layout of all tiles of a page: the largest letters that leave two lines for the chart.
 
     The name is enlarged before the health, in as many rows as the longest name needs. The health is never larger than
-    the name. A scale above `LARGE` is used only if no name is cut.
+    the name. A scale above `LARGE` is used only if no name is cut. `max_scale`: maximum scale of the letters.
     """
     inner, height = size[0] - MARGIN, size[1]
     best = TileLayout()
@@ -169,7 +169,7 @@ _BLANK = (" ", StyleRole.TEXT)
 def is_fault_elsewhere(state: EventState, render_time: RenderTime) -> bool:
     """Return whether an event has a fault although its health is good, such as a fault that only viewers notice.
 
-    The wall then omits the health: a large good number in the colour of the fault would look bad.
+    The wall then omits the health, because a good number in the colour of a fault would look like a bad one.
     """
     return state.assessment.health.grade is Grade.GOOD and standing(state, render_time) in WRONG
 
@@ -236,7 +236,7 @@ def _large_foot(
 
 
 def _large_health_number(state: EventState, render_time: RenderTime, scale: int) -> list[Line]:
-    """Draw the health score; `--` if it is expected but unknown. Returns no lines if it tells nothing."""
+    """Draw the health score; `--` if it is expected but unknown. Returns no lines if the event has none to show."""
     if state.assessment.health.grade is Grade.NONE or is_fault_elsewhere(state, render_time):
         return []
     text, role = events.health(state, render_time)[0]
@@ -260,7 +260,7 @@ def _name_role(state: EventState, render_time: RenderTime) -> StyleRole:
 def _name_lines(state: EventState, render_time: RenderTime, inner: int, layout: TileLayout) -> list[Line]:
     """Draw the name in large letters, cut in the middle if it does not fit.
 
-    The name is drawn in plain bold letters if the face lacks a letter or a tile with one row of letters is too narrow.
+    The name is drawn in plain bold letters if the face lacks a letter, or if the only row of the name is too narrow.
     The plain name is centred in the same number of lines.
     """
     role, name, sign = _name_role(state, render_time), events.name(state), events.odd_sign(state)
@@ -286,14 +286,14 @@ def _with_sign(lines: list[Line], sign: Line, cells: int) -> list[Line]:
 
 
 def _health_line(state: EventState, render_time: RenderTime, inner: int) -> Line:
-    """Return the line with the health, or with the state of the ingest if the health tells nothing."""
+    """Return the line with the health, or with the state of the ingest if the event has no health to show."""
     if state.assessment.health.grade is Grade.NONE or is_fault_elsewhere(state, render_time):
         return clip([("ingest ", StyleRole.DIM), *events.ingest(state, render_time)], inner)
     return clip(events.health(state, render_time), inner)
 
 
 def interruption(state: EventState, render_time: RenderTime) -> Line:
-    """Return the time since the encoder left and the time left of the reconnect window; empty while it is connected."""
+    """Return the time since the encoder left and the rest of the reconnect window; empty while the encoder sends."""
     ingest = events.known_ingest(state, render_time)
     if ingest.state is not IngestState.INTERRUPTED:
         return []

@@ -193,7 +193,7 @@ def _fits(name: str, scale: int, cells: int, limit: int) -> bool:
 
 
 def _health(state: EventState, render_time: RenderTime) -> str:
-    """Return the health score; `--` if it is expected but unknown, empty if it tells nothing."""
+    """Return the health score; `--` if it is expected but unknown, empty if the event has none to show."""
     health = state.assessment.health
     if health.grade is Grade.NONE or is_fault_elsewhere(state, render_time):
         return ""

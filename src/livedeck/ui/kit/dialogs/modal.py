@@ -106,7 +106,7 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         return not self._has_returned and self.app.screen is self  # `is_current` is also true behind another screen
 
     async def on_event(self, event: events.Event) -> None:
-        """Drop input unless the screen is open, because the input would reach the bindings of the screen in front."""
+        """Drop input if the screen is not open. Otherwise the input would run a key of the screen in front."""
         if isinstance(event, events.InputEvent) and not self.is_open:
             event.stop()
             event.prevent_default()
@@ -166,11 +166,11 @@ class ModalApp(TerminalApp[R], Generic[R]):
         self._keys = 0
 
     def has_keys_waiting(self) -> bool:
-        """Return whether more keys of a burst have arrived, so that the next picture will change at once."""
+        """Return whether more keys of a burst have arrived. If so, the next picture would be out of date at once."""
         return bool(self._waiting)
 
     def has_keys_under_way(self) -> bool:
-        """Return whether keys are waiting or the effects of the last key are not complete."""
+        """Return whether keys are waiting, or the last key still has effects to come."""
         return self.has_keys_waiting() or self._awaited_key is not None
 
     async def on_event(self, event: events.Event) -> None:

@@ -19,7 +19,7 @@ MAX_ROWS = 10
 
 
 class PickerRow(NamedTuple):
-    """Row of the list. `key`: result if a person picks the row. `line`: the row on the screen, which is searched."""
+    """Row of the list. `key`: result if a person picks the row. `line`: text on the screen, which is also searched."""
 
     key: str
     line: Line
