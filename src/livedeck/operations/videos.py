@@ -1,4 +1,4 @@
-"""Base classes of the operations on a video's extras, and of new row orders."""
+"""Base classes of the operations on a video's extras (annotations, posters, subtitles), and of new row orders."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def _read_uses(settings: Settings) -> tuple[Mapping[str, Use] | None, str]:
     """Return the last use of each token by its digest, and an empty text; or None, and why the uses are unknown."""
     history = settings.history_file()
     if history is None:
-        return None, "last uses unknown: a collector keeps them beside its history, and no history is kept"
+        return None, "last uses unknown: they are stored beside the history, and no history is kept"
     path = uses_path(history)
     try:
         return read_uses(path), ""
@@ -315,5 +315,5 @@ def _check_known(name: str, tokens: Mapping[str, Any]) -> None:
 
 async def _edit(change: Callable[[TOMLDocument], None]) -> Path:
     if f"{PREFIX}COLLECTOR" in variables():
-        raise SettingsError(f"{config_path()} has no effect while {PREFIX}COLLECTOR is set: change or unset that")
+        raise SettingsError(f"{config_path()} has no effect while {PREFIX}COLLECTOR is set: change or unset it")
     return await asyncio.to_thread(edit_settings, change)

@@ -104,7 +104,7 @@ def is_stranger(worker: str, other: str) -> bool:
 
 
 _STEP = 5
-"""Step of shares in percent, so that small changes move no leases."""
+"""Shares are multiples of this percentage, so that small changes move no leases."""
 
 
 def _share(capacity: float, fair: float) -> int:
@@ -223,7 +223,7 @@ class Engine:
         """Wait for a reply from another collector, or for a change of the held leases."""
         await self._has_news.wait()
 
-    # Face for the notifier and for the rows of people
+    # Face for the notifier and for the rows of people's actions
 
     @property
     def desk_epoch(self) -> int | None:

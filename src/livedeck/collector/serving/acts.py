@@ -105,7 +105,7 @@ _SharedList = Annotated[
         }
     ),
 ]
-"""Kind of a list, id of its event or video, and subtitle track; no other kinds are polled for decks."""
+"""Key of a list that the collector polls for decks: kind, id of the event or video, subtitle track."""
 
 
 class Interest(Body):
@@ -118,7 +118,7 @@ class Interest(Body):
 
 
 class Empty(TypedDict):
-    """No values."""
+    """Reply without values."""
 
 
 class Changed(TypedDict):

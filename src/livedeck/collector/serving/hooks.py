@@ -35,7 +35,7 @@ class Life(Protocol):
     def key(self) -> AlarmKey: ...
 
     def shown(self, alarm: Alarm) -> Shown | None:
-        """Return the alarm as the last notification showed it; None without one, or if it began anew since."""
+        """Return the alarm as the last notification showed it; None if no notification did, or if it began anew."""
 
 
 FindLife = Callable[[str], Life | None]
