@@ -41,7 +41,7 @@ GROUPS = {
     "video subtitle": "The subtitle tracks of a video",
     "video annotation": "The annotations of a video",
     "video material": "The materials of a video: additional files",
-    "notify dead": "Dead letters: messages refused, failed three times while others were taken, or not taken for a day",
+    "notify dead": "Dead letters: messages that livedeck has given up",
     "collector token": "The access tokens of the collector, for decks and walls",
 }
 """Groups of the command tree: path -> purpose."""

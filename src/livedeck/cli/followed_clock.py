@@ -48,7 +48,7 @@ _ROUNDING = 0.001
 """Seconds by which the time in a reply is rounded."""
 
 _LATENESS = 0.5
-"""Maximum seconds until this clock learns of a change. Running too far in this time is no jump back."""
+"""Maximum seconds until this clock learns of a change. An error that grew in this time is no jump back."""
 
 _BACK = 2.0
 """Seconds that the simulator's clock may be behind this clock. A greater distance counts as a jump back."""
@@ -71,7 +71,7 @@ class ClockReading(NamedTuple):
 
 
 ReadClock = Callable[[int | None], Awaitable[ClockReading]]
-"""Function that reads the simulator's clock. With an epoch, it first waits up to `WAIT` seconds for another epoch."""
+"""Function that reads the simulator's clock. Given an epoch, it first waits until the epoch differs, up to `WAIT` s."""
 
 
 class FollowedClock:

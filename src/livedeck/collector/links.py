@@ -47,7 +47,7 @@ class LinkRefused(Exception):  # noqa: N818  a refusal, no error
 class Ticket(Record):
     """Part of a link after its last slash. Times are by this machine's clock, not by the monitor's.
 
-    `shown`: the alarm when the link was made. `until`: end of the link. `sender`: name of the route or person that
+    `shown`: the alarm when the link was made. `until`: expiry of the link. `sender`: name of the route or person that
     sent the link. `uid`: id of the acknowledgement.
     """
 

@@ -33,7 +33,7 @@ def video_title(video: Video) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExtraOperation(Operation[M]):
-    """Change of an existing extra.
+    """Change of an existing extra, such as a poster.
 
     Attributes:
         facts: field whose changes are conflicts -> name of the field in a sentence.

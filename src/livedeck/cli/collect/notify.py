@@ -199,7 +199,7 @@ def _moment(typed: str | None, reference: TimeReference) -> datetime:
 
 
 async def _known_events(settings: Settings, words: str) -> tuple[list[CaseEvent], str]:
-    """Return the events of the history that `words` name, and an empty text; without an event, the reason.
+    """Return the events of the history that `words` name, and an empty text; or no event, and the reason.
 
     An event fits if its id is `words`, or if its name matches `words` as a shell pattern. If no event fits, the events
     whose id or name begins with `words` are returned.

@@ -39,7 +39,7 @@ MAX_GRACE = timedelta(days=30)
 """Maximum time that an old token stays valid beside its replacement."""
 
 CALENDAR_RIGHTS = ("read", "act")
-"""Rights of a token that allow the calendar."""
+"""Rights of a token, each of which allows the calendar."""
 
 _LENGTH, _DAY = re.compile(r"\d+ *[a-z]+.*"), re.compile(r"\d{4}-\d\d-\d\d")
 

@@ -90,7 +90,7 @@ def is_plain(body: bytes) -> bool:
 
 
 def continuation(before: bytes, body: bytes) -> Continuation | None:
-    """Return how `body` continues `before`; None if it does not continue it, or is not plain (see `is_plain`).
+    """Return how `body` continues `before`; None if `body` does not, or is not plain (see `is_plain`).
 
     `before` must be plain. The last samples of `before` must be the first samples of `body`, byte by byte.
     """

@@ -260,10 +260,10 @@ class Engine:
     # Background work
 
     async def meets(self, is_meant: Callable[[str, str], bool]) -> bool:
-        """Return whether another running collector fits this one. Raises SharedStoreError.
+        """Return whether a collector for which `is_meant` is true is running. Raises SharedStoreError.
 
         Waits until such a collector claims leases, or until none has done so for half of the TTL. `is_meant`: gets this
-        worker and another one.
+        worker and the worker of another collector.
         """
         first = dict[str, int]()
         until = self._clock.monotonic() + self._ttl

@@ -157,7 +157,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Reader's copy of the collector's snapshot. `listed` makes a copy; `changed` and `filled` return the next one.
+    """Reader's copy of the collector's snapshot. `listed` makes a copy; `changed` and `filled` return a new copy.
 
     The copy has the newest samples of the collector, but not always all of them.
     """

@@ -58,7 +58,7 @@ _MAX_NAME = 100
 
 
 class Watcher(Protocol):
-    """Interface of the monitor that polls events and lists on a screen more often."""
+    """Interface to the monitor, which polls events and lists on a screen more often."""
 
     def set_focus(self, event_id: str | None, viewer: str = ...) -> None:
         """Set the event on a viewer's screen; None for no event."""

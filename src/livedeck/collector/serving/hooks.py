@@ -39,7 +39,7 @@ class Life(Protocol):
 
 
 FindLife = Callable[[str], Life | None]
-"""Finds the life of an alarm by its dedup key. Raises SpoolError if another collector notifies."""
+"""Function that finds an alarm's `Life` by its dedup key. Raises SpoolError if another collector notifies."""
 
 MAX_AGE = timedelta(minutes=15)
 """Age from which an event of PagerDuty is ignored. PagerDuty repeats a failed webhook for a day."""
