@@ -51,7 +51,7 @@ LOST_RESPONSE: Mapping[Cause, str] = {
 """Cause why no response came -> its text, with the fields `host`, `timeout` (seconds), `proxy` and `reason`."""
 
 STAND_IN = "something that answers for the platform (a gateway or proxy?)"
-"""Sender of an error reply that lacks the platform's error body."""
+"""Words for the sender of an error reply that lacks the platform's error body."""
 
 
 class ApiError(Exception):
