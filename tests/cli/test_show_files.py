@@ -250,7 +250,7 @@ def test_a_list_without_an_event_that_is_served_by_its_id_is_no_proof_for_the_ot
     file = on_stage.file("show.yaml", f"name: Gala\nevents:\n  - {{id: {served}, name: Served}}\n  - name: New\n")
     done = run(on_stage, "apply", file, "--yes")
     assert (done.returncode, platform.requests.count(method=CHANGING)) == (2, 0)
-    assert 'the event list lacks event "Served", which is still served by its id' in done.stderr
+    assert 'the event list lacks event "Served", which still exists' in done.stderr
 
 
 def test_a_lost_reply_is_unknown_and_the_rest_goes_on(on_stage: Stage, platform: Platform) -> None:

@@ -32,5 +32,5 @@ async def test_an_event_that_does_not_answer_is_unknown_and_a_listed_one_is_not_
     stage.hidden, stage.broken = [event("two")], {"by id"}
     async with Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, mount=stage) as api:
         rows = await with_unlisted(api, Rows((model(),)), ("one", "two"))
-    assert rows.gaps(NOUNS["event"]) == ("1 event known on air is missing from the list: state unknown",)
+    assert rows.gaps(NOUNS["event"]) == ("1 event known to be on air is missing from the list: state unknown",)
     assert {name for _, name in stage.asked} == {"by id two"}

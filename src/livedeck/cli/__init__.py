@@ -1,4 +1,4 @@
-"""Command line: `main`, and the tables of commands. No other room constructs the rooms.
+"""Command line: `main`, and the tables of commands. Only this room connects the others (architecture.md).
 
 `main` imports a command when it is called, so `--help` and `--version` cost next to nothing.
 """
@@ -41,7 +41,7 @@ GROUPS = {
     "video subtitle": "The subtitle tracks of a video",
     "video annotation": "The annotations of a video",
     "video material": "The materials of a video: additional files",
-    "notify dead": "Dead letters: messages refused, failed three times while others were taken, or not taken for a day",
+    "notify dead": "Dead letters: messages that livedeck has given up",
     "collector token": "The access tokens of the collector, for decks and walls",
 }
 """Groups of the command tree: path -> purpose."""
@@ -143,13 +143,13 @@ SECTIONS = {
     "Watching": ("status", "probe", "alarm", "silence", "past", "change", "wall", "collector", "notify"),
     "Setup and practice": ("config", "doctor", "docs", "completion", "demo", "serve", "drill"),
 }
-"""Words after `livedeck`, in the sections of its help."""
+"""Section of the help of `livedeck` -> first words of the commands in it."""
 
 DECK_OPTIONS = ("version", "theme", "ascii", "plain", "at", "follow_clock")
 """Options that the help of `livedeck` lists. Most commands have the other options, too, and their help lists them."""
 
 _WORDS = "livedeck.words"
-"""Key in `ctx.meta`. Its value is the words after `livedeck` and its options, while a shell completes a line."""
+"""Key in `ctx.meta` of the words after `livedeck` and its options. Set only while a shell completes a line."""
 
 
 class _Livedeck(NounGroup):
@@ -159,7 +159,7 @@ class _Livedeck(NounGroup):
         super().__init__("", TREE, **attributes)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, after unsetting environment variables that make Textual write secrets to other files.
+        """Run the command. First unset environment variables that make Textual write secrets to files.
 
         If the settings are wrong, print one line and exit.
         """
@@ -198,7 +198,10 @@ class _Livedeck(NounGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve a command as click does, but import none while a shell completes a line. Raises UsageError."""
+        """Resolve a command as click does. Raises UsageError.
+
+        While a shell completes a line, imports and returns no command.
+        """
         if ctx.resilient_parsing:
             ctx.meta[_WORDS] = args
             return None, None, []
@@ -234,7 +237,10 @@ class _Livedeck(NounGroup):
 
 
 def verbs(path: str) -> list[str]:
-    """Return the verbs of a group, joined by commas, then one text for each inner group; empty for a command."""
+    """Return the verbs of a group as texts: `get, list`, and `stream get, list` for each inner group.
+
+    Returns an empty list for a command.
+    """
     names = children(path)
     inner = [name for name in names if children(f"{path} {name}")]
     own = ", ".join(name for name in names if name not in inner)

@@ -281,7 +281,7 @@ _DONE = {
 """Kind of an alarm action -> its name in the history, and the words to print when it is done."""
 
 _UNDOING = {ActionKind.UNACKNOWLEDGE, ActionKind.UNSHELVE, ActionKind.IN_SERVICE}
-"""Kinds of actions that undo an earlier action, which is unknown if the history cannot be read."""
+"""Kinds of actions that undo an earlier action. If the history cannot be read, the earlier action is unknown."""
 
 
 def _run_action(ctx: click.Context, values: dict[str, Any], act: Act) -> None:
@@ -358,7 +358,7 @@ async def _find_named(watch: Watch, named: tuple[str, str, str | None]) -> tuple
 
 
 def _say_missing(title: str, kind: str) -> int:
-    """Print that there is no such alarm. Returns the exit code."""
+    """Print that the event or subject `title` has no alarm of this kind. Returns the exit code."""
     echo(f"livedeck alarm: {title} has no alarm {kind}; `livedeck alarm list` lists them", err=True)
     return NOT_SO
 

@@ -21,7 +21,7 @@ from livedeck.settings import Settings, SettingsError, load
 from livedeck.text.values import safe
 
 NOT_RECORDED = "no history is kept, so the outcomes of changes are unknown: set `history` in the settings"
-"""Error of a list of open changes without a history."""
+"""Error text for the list of open changes if no history is kept."""
 
 
 @click.command

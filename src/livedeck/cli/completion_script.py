@@ -12,7 +12,7 @@ PLACES = {
     "zsh": ("data", "zsh/site-functions/_livedeck", "Add to ~/.zshrc, above compinit: fpath=({folder} $fpath)"),
     "fish": ("config", "fish/completions/livedeck.fish", "New shells load it."),
 }
-"""Shell -> kind of its folder, its file there, and what remains to do."""
+"""Shell -> kind of the folder for its script, path of the script in that folder, and the user's next step."""
 
 
 @click.command

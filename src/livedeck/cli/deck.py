@@ -80,7 +80,7 @@ class StateFile:
         _log.warning("the preferences cannot be saved", path=str(self._path), reason=str(error))
 
     def write_overflow(self, name: str, text: str) -> Path:
-        """Write a text that is too long for the clipboard to a file. Call it in a thread. Raises OSError."""
+        """Write to a file a text that is too long for the clipboard. Call it in a thread. Raises OSError."""
         write_private(self._folder / name, text, replace=True)
         return self._folder / name
 

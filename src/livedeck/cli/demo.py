@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from livedeck.monitor import Monitor
 
 PROBED: Mapping[str, Any] = {"probe": {"enabled": True, "use_play_link": True, "interval": 4}}
-"""Settings of a deck that probes what viewers get, at each `play_link`."""
+"""Settings of a deck that probes each `play_link`."""
 
 IN_PROCESS = "http://127.0.0.1:8787"
 """Address of a simulator in the same process, reached without a socket."""

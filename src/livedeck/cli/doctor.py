@@ -268,7 +268,7 @@ def _check_templates(events: Sequence[Event], settings: Settings) -> Iterator[Ch
         fitting = [event for event in events if template.fits(event)]
         noun = "listed event" if len(fitting) == 1 else "listed events"
         finding = f"[[limits]] of {values.safe(str(template), 80)}: {len(fitting)} {noun}"
-        yield _warn_if(not fitting, "limits", finding, "correct the names, unless such an event is still to come")
+        yield _warn_if(not fitting, "limits", finding, "correct the names, unless you will create such an event later")
 
 
 async def check_rates(api: Api, settings: Settings) -> Check:
@@ -332,7 +332,7 @@ async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
     for where, name in _names(events, rooms):
         if mask_secrets(name) != name:
             finding = f"{where}: its name contains a key or another secret, which everyone can read"
-            advice = "rename the object, and replace that key; until then messages mask the name"
+            advice = "rename the object, and replace the secret; until then messages mask the name"
             checks.append(Check("keys", CheckStatus.WARN, finding, advice))
     found = f"{values.counted(len(keys), 'stream key')} checked: none is a name, an id or a part of a name"
     return checks or [Check("keys", CheckStatus.OK, found)]

@@ -31,8 +31,8 @@ class MachineError(Exception):
 def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False) -> int:
     """Run a command with logging to the log file, and return its exit code. Print the masked traceback of a bug.
 
-    ctrl-c cancels the command. With `is_screen`, ctrl-c ends the process until the screen is drawn, because Textual
-    ignores a cancellation while it starts. After that, the screen handles ctrl-c (`end_on_signals`).
+    ctrl-c cancels the command, but ends the process of a screen (`is_screen`) that is not drawn yet, because Textual
+    ignores a cancellation while it starts. A drawn screen handles ctrl-c itself (`end_on_signals`).
     """
     try:
         import asyncio  # a third of what `--help` of a command costs
@@ -66,7 +66,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int]], *, is_screen: bool = False
 
 
 def error_text(error: Exception) -> str:
-    """Return the text of an error, with advice about --force if that would have written the file."""
+    """Return the text of an error. Adds advice about --force if the command would have written the file with it."""
     from livedeck.client import Unproved
 
     if isinstance(error, Unproved):

@@ -41,14 +41,14 @@ _TRIES = 3
 _EXACT, _DOUBT = 1.0, 10.0
 """Maximum round trip of an exact reading and of a usable one, in seconds of the followed clock.
 
-The clock is wrong by up to half of it, and an error of 2 s is a CLOCK_SKEW.
+The clock may be wrong by half of the round trip. An error of 2 s is a CLOCK_SKEW.
 """
 
 _ROUNDING = 0.001
 """Seconds by which the time in a reply is rounded."""
 
 _LATENESS = 0.5
-"""Maximum seconds until this clock learns of a change. What this clock runs too far meanwhile is no jump back."""
+"""Maximum seconds until this clock learns of a change. An error that grew in this time is no jump back."""
 
 _BACK = 2.0
 """Seconds that the simulator's clock may be behind this clock. A greater distance counts as a jump back."""
@@ -71,14 +71,14 @@ class ClockReading(NamedTuple):
 
 
 ReadClock = Callable[[int | None], Awaitable[ClockReading]]
-"""Function that reads the simulator's clock. With an epoch, it first waits up to `WAIT` seconds for another epoch."""
+"""Function that reads the simulator's clock. Given an epoch, it first waits until the epoch differs, up to `WAIT` s."""
 
 
 class FollowedClock:
     """Clock that follows the simulator's clock: its speed, pauses, steps and jumps.
 
-    `now` and `monotonic` are one time that never runs back. If this clock has run too far, because the news of a slower
-    clock came late, it stands until the simulator has caught up. `machine`: clock of this machine.
+    `now` and `monotonic` give the same time, which never runs back. If this clock has run too far, because it learnt
+    late of a slower speed, it stops until the simulator has caught up. `machine`: clock of this machine.
 
     Attributes:
         fault: Why this clock can be followed no longer; None while it can.

@@ -78,7 +78,7 @@ def _processors() -> list[Processor]:
 
 
 class _Formatter(logging.Formatter):
-    """Formatter of structlog, made for the first line."""
+    """Formatter that makes structlog's formatter at the first line."""
 
     @cached_property
     def _formatter(self) -> logging.Formatter:

@@ -46,7 +46,7 @@ def echo_lines(lines: Iterable[Line]) -> None:
 
 
 def _styles() -> Mapping[StyleRole, Mapping[str, Any]]:
-    """Return styles in the terminal's own colours, whose background is unknown. Other roles look like plain text."""
+    """Return styles in the terminal's own colours, for any background. Roles without a style look like plain text."""
     from livedeck.text.segments import StyleRole
 
     return {
@@ -65,7 +65,7 @@ def _styles() -> Mapping[StyleRole, Mapping[str, Any]]:
 
 
 def echo_calendar(text: str) -> None:
-    """Print an iCalendar text, whose lines end in CR LF (RFC 5545), each made safe as in `echo`."""
+    """Print an iCalendar text, with each line made safe as in `echo`. Its lines end in CR LF (RFC 5545)."""
     click.echo("".join(f"{shown(line)}\r\n" for line in text.removesuffix("\r\n").split("\r\n")), nl=False)
 
 

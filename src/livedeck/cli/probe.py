@@ -244,7 +244,7 @@ async def print_plan(settings: Settings, *, as_json: bool) -> int:
         return DONE
     _echo_plan(settings, planned, names)
     if not settings.probe.enabled:
-        echo("The probe is off: `livedeck probe --enable` switches it on. Each deck without a collector probes itself.")
+        echo("The probe is off: `livedeck probe --enable` switches it on. A deck without a collector probes by itself.")
     return DONE
 
 
@@ -263,7 +263,7 @@ async def _enable(settings: Settings, *, is_sure: bool) -> int:
     from livedeck.cli.settings_file import edit_settings
 
     if f"{PREFIX}PROBE" in variables():
-        raise SettingsError(f"{config_path()} has no effect while {PREFIX}PROBE is set: change or unset that")
+        raise SettingsError(f"{config_path()} has no effect while {PREFIX}PROBE is set: change or unset it")
     _echo_plan(settings, *await plan_of(settings))
     if settings.probe.enabled:
         echo("The probe is on already.")

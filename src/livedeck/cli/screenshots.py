@@ -251,7 +251,7 @@ async def _wait_answered(deck: Deck, pilot: Pilot[int]) -> None:
 
 
 def is_answered(deck: Deck) -> bool:
-    """Return whether the top screen shows all of its lists as polled after the last refresh."""
+    """Return whether the top screen shows all of its lists with data polled after the last refresh."""
     assert isinstance(deck.monitor, Monitor)
     snapshot, cache = deck.snapshot, deck.monitor.on_demand
     if snapshot is None or not isinstance(deck.screen, StreamsScreen | VideoTab):

@@ -36,7 +36,7 @@ from livedeck.simulator import (
 from livedeck.text.outside import shown
 
 MOST_SHOWN = 4000
-"""Characters of an error or a problem that are printed."""
+"""Maximum number of printed characters of an error or a problem."""
 
 
 def timeout(name: str, meaning: str) -> Callable[[Command], Command]:

@@ -111,7 +111,7 @@ def make_api(
 
     `clock`: None for this machine's. `machine_seconds`: converts seconds of `clock` to seconds of this machine.
 
-    Its QoS samples have bit rates as the platform sends them; `rate_unit` of the settings says how to read them. Raises
+    The client returns bit rates as the platform sends them; `rate_unit` of the settings says how to read them. Raises
     SettingsError, Misconfigured.
     """
     return connect.make_api(settings, clock=clock or SystemClock(), machine_seconds=machine_seconds, mount=mount)
@@ -250,8 +250,8 @@ def written_history(settings: Settings) -> HistoryReader | None:
 async def known_unit(settings: Settings, origin: str, sent: Mapping[StreamKey, QosSamples]) -> BitrateUnit | None:
     """Return the unit of bit rates that the history of the collector or of this machine uses; None if unknown.
 
-    A ruling names the unit; without a ruling, compare `sent` with the recorded values of the same samples. `origin`:
-    host of the platform. `sent`: samples by stream, as the platform sent them.
+    A ruling names the unit. Without a ruling, the unit follows from a comparison of `sent` with the recorded values of
+    the same samples. `origin`: host of the platform. `sent`: samples by stream, as the platform sent them.
     """
     async with AsyncExitStack() as stack:
         try:

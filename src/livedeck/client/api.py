@@ -54,8 +54,8 @@ class Api:
         meet_segment: Path segment of the meeting product.
         timeout: Maximum seconds to connect, and to wait for the next byte. A whole exchange takes at most twice that;
             an upload or chat export takes any time as long as it progresses.
-        retry: Seconds that a read may take with all its tries; 0 for a single try. A change is sent once; only an
-            upload that a 417 refuses before its body is sent again.
+        retry: Seconds that a read may take with all its tries; 0 for a single try. A change is sent once.
+            Exception: an upload is sent again if a 417 refused it before its body was sent.
         rate: Requests per second.
         upload_timeout: Seconds to wait for the response after the last byte of an upload.
         http2: Offer HTTP/2, which needs the package h2.

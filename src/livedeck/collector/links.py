@@ -1,7 +1,8 @@
-"""Signed links: to one alarm, for one acknowledgement, and to the calendar (collector.md, "Links", "Calendar"). Pure.
+"""Signed links to the calendar, and signed links that acknowledge one alarm once. Pure.
 
-A link goes into a message to a pager or a chat. Anybody who has the link may use it. The link holds the alarm as it
-was, its own expiry, and the sender of the message. Its id becomes the id of the action, so the history shows its use.
+See collector.md, "Links" and "Calendar". A link to an alarm goes into a message to a pager or a chat. Anybody who has
+the link may use it. It holds the alarm as it was, the link's expiry, and the sender of the message. The id of the link
+becomes the id of the action, so the history shows the use.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class LinkRefused(Exception):  # noqa: N818  a refusal, no error
 class Ticket(Record):
     """Part of a link after its last slash. Times are by this machine's clock, not by the monitor's.
 
-    `shown`: the alarm when the link was made. `until`: end of the link. `sender`: name of the route or person that
+    `shown`: the alarm when the link was made. `until`: expiry of the link. `sender`: name of the route or person that
     sent the link. `uid`: id of the acknowledgement.
     """
 

@@ -17,13 +17,13 @@ from livedeck.presentation.otlp import CONTENT_TYPE, rejection
 from livedeck.text.secrets import masked_line
 
 Encoder: TypeAlias = Callable[[], Callable[[], bytes] | None]
-"""Returns a function that a thread may call to encode the current metrics; None before the first snapshot."""
+"""Function that returns an encoder of the current metrics, which a thread may call; None before the first snapshot."""
 
 
 class MetricsPush:
     """Sender of the metrics to one receiver.
 
-    `post`: sends a request. `headers`: headers of authentication. `encoder`: encodes the metrics. `interval`: seconds
+    `post`: sends a request. `headers`: headers of authentication. `encoder`: see `Encoder`. `interval`: seconds
     between two pushes. `report`: takes a line when pushes begin to fail or work again.
     """
 

@@ -35,7 +35,10 @@ Transport = Literal["udp", "tcp"]
 
 
 class Receiver(Record):
-    """Receiver of tally messages. `numbers`: event id -> number of its display. `screen`: its number in version 5.0."""
+    """Receiver of tally messages.
+
+    `numbers`: event id -> number of its display. `screen`: number of the receiver's screen (version 5.0).
+    """
 
     name: str
     host: str

@@ -328,9 +328,9 @@ def describe_state(state: EventState, render_time: RenderTime) -> str:
 
 
 def event_conflicts(before: EventView, now: EventView) -> Conflicts:
-    """Describe the differences between two reads of an event in its stream and in the fields that people can set.
+    """Describe how two reads of an event differ: in its stream, and in the fields that people can set.
 
-    Only fields in both responses are compared.
+    Compares only fields in both responses.
     """
     reported = before.event.model_fields_set & now.event.model_fields_set
     texts = {

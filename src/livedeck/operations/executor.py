@@ -69,7 +69,7 @@ AS_BEFORE = "the response shows the values from before"
 NOT_READ = "the object could not be read again, so the change may have been made"
 NOT_SEEN = f"the change did not become visible within {WATCH_SECONDS / 60:.0f} min"
 SENT_AGAIN = "a similar change was sent afterwards, and both have the same effect"
-"""Reason why a change has no verdict, as is `NOT_SEEN`. It follows the reason why no response proves the outcome."""
+"""Second part of the reason why a change has no verdict. The first part: why no response proves the outcome."""
 
 NOT_WAITED_FOR = "nobody waited for the response"
 

@@ -14,7 +14,7 @@ from livedeck.text.outside import BLANK_LETTER, escaped, shown
 from livedeck.text.values import safe
 
 ID_LETTERS = 6
-"""Number of letters at the end of an id that the screen shows. A person can compare so many at a glance.
+"""Number of letters at the end of an id that the screen shows. A person can compare that many at a glance.
 
 Among 100 random ids, two have the same end in one of 3,400 cases. The confirmation then requires the whole id.
 """

@@ -82,7 +82,7 @@ class Rows:
 
 
 def _unanswered_text(noun: Noun, count: int) -> str:
-    words = f"{noun.noun} known on air is" if count == 1 else f"{noun.noun}s known on air are"
+    words = f"{noun.noun} known to be on air is" if count == 1 else f"{noun.noun}s known to be on air are"
     return f"{count} {words} missing from the list: state unknown"
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class OpenChanges:
     """Open changes of this process, and open changes of other processes from the history.
 
-    `on_change`: called when the open changes differ. `steps`: id of an object -> progress of its last change, until a
-    list shows the outcome.
+    `on_change`: called after the open changes have changed. `steps`: id of an object -> progress of its last change,
+    until a list shows the outcome.
     """
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:

@@ -250,7 +250,7 @@ class EditRelay(EditOperation[RelayProfile]):
 
     name = "relay.edit"
     kind = "relay profile"
-    help = "Change name, address or stream key of a relay profile, from its next start"
+    help = "Change name, address or stream key of a relay profile; the relay uses them from its next start"
     schema = relay_form(lambda _: values.UNKNOWN)
 
     relay: RelayTarget

@@ -1,4 +1,4 @@
-"""Base classes of the operations on a video's extras, and of new row orders."""
+"""Base classes of the operations on a video's extras (annotations, posters, subtitles), and of new row orders."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def video_title(video: Video) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExtraOperation(Operation[M]):
-    """Change of an existing extra.
+    """Change of an existing extra, such as a poster.
 
     Attributes:
         facts: field whose changes are conflicts -> name of the field in a sentence.

@@ -181,9 +181,9 @@ async def _materials(session: Session, video_id: str) -> Any:
 
 @dataclass(slots=True)
 class AgentPort(CommandPort):
-    """Confirmation by an agent: it must send back the word that a person would type.
+    """Confirmation by an agent, which must send back the word that a person would type.
 
-    `confirmation`: last question. `lines`: preview that a person would have read.
+    `confirmation`: question asked last. `lines`: preview that a person would have read.
     """
 
     confirmation: Confirmation | None = None

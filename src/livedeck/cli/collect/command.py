@@ -284,7 +284,7 @@ class Collector:
         )
 
     def beat(self, post: Post, address: str) -> None:
-        """Set `heartbeat`, which calls `address`, but do not run it yet. `post`: sends a request."""
+        """Set `heartbeat` to a heartbeat that calls `address`, but do not start it. `post`: sends a request."""
         self.heartbeat = Heartbeat(post, address, self.vitals, self._monitor.clock, _warn)
 
     def counted(self) -> Counted:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 @platform
 @click.pass_context
 def list_command(ctx: click.Context, /, *, output_format: str, **flags: Any) -> None:
-    """List the dead letters: messages refused, failed three times while others were taken, or not taken for a day.
+    """List the dead letters: messages that livedeck has given up.
+
+    A message becomes a dead letter if its target refuses it, fails it three times but takes another message, or has not
+    taken it within 24 h.
 
     Reads the collector of `collector_url`, the shared spool of `[engine]`, or the spool of this machine.
     """

@@ -29,7 +29,7 @@ _MISSING = "several collectors need the Python package redis: pip install '.[eng
 _LONG_APART = timedelta(minutes=5)
 
 _WORKSPACE_SECONDS = 10.0
-"""Maximum seconds of the start in which the platform is asked for the workspace."""
+"""Maximum seconds that the start waits for the platform to name the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,8 @@ async def _find_workspace(api: Api) -> str:
 async def _refuse_unfit(engine: Engine, name: str) -> None:
     """Raise SettingsError if this collector must not join the live ones.
 
-    One with a live namesake: the death of either would not be noticed. One of another workspace: only one of them would
-    notify.
+    If two collectors had the same name, nobody would notice the death of either. If they watched two workspaces, only
+    one workspace would get notifications.
     """
     from livedeck.collector.engine.engine import is_namesake, is_stranger
     from livedeck.collector.engine.shared import SharedStoreError

@@ -25,7 +25,7 @@ def make_links(settings: Settings) -> Links | None:
 
 
 def link_of_route(links: Links, alarm: Alarm, route: str) -> str:
-    """Return a link for a message of a route; empty if the ids of the alarm are too long for one."""
+    """Return a link for a message of a route; empty if the ids of the alarm are too long for a link."""
     try:
         return links.link(alarm, f"route {route}")
     except LinkRefused:

@@ -151,9 +151,9 @@ def explain_command(
 
     KIND is a kind of alarm, such as NO_INGEST. SEVERITY is info, warning or critical; without SEVERITY, the command
     explains every severity that the kind can have. EVENT is an id, a name or the beginning of either in the history of
-    this machine. An event that the history lacks is taken to have the name EVENT; a KIND of no event ignores EVENT.
-    --at takes a time in the zone of the settings. Sends no request to the platform. Exit code 6 if no route would
-    notify.
+    this machine. An event that the history lacks is taken to have the name EVENT; EVENT has no
+    effect if alarms of KIND concern no event. --at takes a time in the zone of the settings. Sends no request to the
+    platform. Exit code 6 if no route would notify.
     """
 
     async def work() -> int:
@@ -199,7 +199,7 @@ def _moment(typed: str | None, reference: TimeReference) -> datetime:
 
 
 async def _known_events(settings: Settings, words: str) -> tuple[list[CaseEvent], str]:
-    """Return the events of the history that `words` name, and an empty text; without an event, the reason.
+    """Return the events of the history that `words` name, and an empty text; or no event, and the reason.
 
     An event fits if its id is `words`, or if its name matches `words` as a shell pattern. If no event fits, the events
     whose id or name begins with `words` are returned.
@@ -223,7 +223,7 @@ def _verdict(route: Route, case: Case, reasons: list[str], local: datetime) -> s
     if reasons:
         return f"no: {'; '.join(reasons)}"
     levels = " and ".join(f"{level.to} after {level.after:g} min" for level in route.escalations)
-    after = f"; notifies {levels} without acknowledgement" if levels else ""
+    after = f"; if nobody acknowledges, notifies {levels}" if levels else ""
     if route.is_quiet(case.severity, local):
         return (
             f"waits: {local:%a %H:%M %Z} is outside the route's hours, and the severity is below {route.through}{after}"

@@ -21,7 +21,7 @@ from livedeck.settings.model import host_and_port
 def tally_senders(
     settings: Settings, published: Callable[[], Snapshot | None], clock: Clock, report: Callable[[str], object]
 ) -> list[TallySender]:
-    """Return a sender for each receiver of tally messages. `allow_private` must name private addresses."""
+    """Return a sender for each receiver of tally messages. A private address must be in `allow_private`."""
     egress = Egress.of(settings.notify.allow_private)
     receivers = (
         Receiver(name, *host_and_port(table.address), table.version, table.transport, table.screen, table.displays)
@@ -33,7 +33,7 @@ def tally_senders(
 async def make_push(
     settings: Settings, post: Post, encoder: Encoder, clock: Clock, report: Callable[[str], object]
 ) -> MetricsPush | None:
-    """Return the push of the metrics; None without an endpoint. Raises SettingsError."""
+    """Return the sender that pushes the metrics; None without an endpoint. Raises SettingsError."""
     otlp = settings.otlp
     if not otlp.endpoint:
         return None

@@ -41,7 +41,7 @@ def places(plan: Plan) -> Iterator[Place]:
 
 
 def note_tested(settings: Settings, taken: Iterable[Place], now: datetime) -> None:
-    """Store `now` as the time of the last test of the `taken` levels. Does nothing without a history."""
+    """Store `now` as the time of the last test of the levels in `taken`. Does nothing without a history."""
     with suppress(SettingsError, OSError):
         path = _file(settings)
         tested = {**_read(path), **{_key(place): now.astimezone(UTC).isoformat() for place in taken}}

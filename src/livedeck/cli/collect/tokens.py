@@ -39,7 +39,7 @@ MAX_GRACE = timedelta(days=30)
 """Maximum time that an old token stays valid beside its replacement."""
 
 CALENDAR_RIGHTS = ("read", "act")
-"""Rights of a token that allow the calendar."""
+"""Rights of a token, each of which allows the calendar."""
 
 _LENGTH, _DAY = re.compile(r"\d+ *[a-z]+.*"), re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -198,7 +198,7 @@ def _read_uses(settings: Settings) -> tuple[Mapping[str, Use] | None, str]:
     """Return the last use of each token by its digest, and an empty text; or None, and why the uses are unknown."""
     history = settings.history_file()
     if history is None:
-        return None, "last uses unknown: a collector keeps them beside its history, and no history is kept"
+        return None, "last uses unknown: they are stored beside the history, and no history is kept"
     path = uses_path(history)
     try:
         return read_uses(path), ""
@@ -315,5 +315,5 @@ def _check_known(name: str, tokens: Mapping[str, Any]) -> None:
 
 async def _edit(change: Callable[[TOMLDocument], None]) -> Path:
     if f"{PREFIX}COLLECTOR" in variables():
-        raise SettingsError(f"{config_path()} has no effect while {PREFIX}COLLECTOR is set: change or unset that")
+        raise SettingsError(f"{config_path()} has no effect while {PREFIX}COLLECTOR is set: change or unset it")
     return await asyncio.to_thread(edit_settings, change)

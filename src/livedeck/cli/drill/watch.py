@@ -12,13 +12,13 @@ from livedeck.monitor import Clock, Machine
 from livedeck.simulator import Entry, Simulator
 
 BEAT = 0.25
-"""Seconds between two beats: the times at which a drill is watched."""
+"""Seconds between two beats. At each beat, the watch looks at the drill."""
 
 BEATS = 20
 """Number of beats over which waits for a processor are measured."""
 
 BUSY = 0.25
-"""Share of the time spent waiting for a processor. From this share on, the machine is too busy."""
+"""Minimum share of the time that a machine spends waiting for a processor if it is too busy."""
 
 LATE = 2.0
 """Delay of a beat in seconds that shows that this process or machine stood still."""

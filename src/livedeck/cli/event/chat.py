@@ -84,7 +84,7 @@ def command(
 
     EVENT: an id, a name, or the beginning of either, if unambiguous. Times are ISO 8601: 2026-11-21T18:00.
     The default format is that of the suffix of -o, or json. json, csv and txt are written byte for byte as the platform
-    sends them, unless you filter messages, change the time zone or ask for safe cells. An interrupted export leaves no
+    sends them. Filters, another time zone and safe cells change that. An interrupted export leaves no
     file. --force replaces a file, but only by a response that is proved to be the log; --force twice accepts any
     complete response.
     """

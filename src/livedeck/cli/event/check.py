@@ -56,7 +56,7 @@ def command(ctx: click.Context, /, *, event: str | None, file: str | None, patie
 
 
 async def print_check(settings: Settings, words: str | None, patience: float, show: Show | None) -> int:
-    """Print the state of the named event, of the events of a show, or of all events. Returns the code of a plugin.
+    """Print the state of the named event, of the events of a show, or of all events. Returns the exit code of a plugin.
 
     `patience`: maximum seconds of polling late streams again. Raises UsageError, ApiError.
     """
@@ -112,7 +112,7 @@ async def _of_show(
 
 
 async def _by_id(item: Item, api: Api) -> EventCheck:
-    """Read an event that the list lacks by its id, and return the result: CRITICAL if it does not exist."""
+    """Read by its id an event that the list lacks. Returns the result: CRITICAL if the event does not exist."""
     try:
         await api.events.get(item.id)
     except NotFound:

@@ -48,8 +48,8 @@ def command(ctx: click.Context, /, *, event: str, goal: str, timeout: float, qui
     """Wait until EVENT is on air, healthy (on air, good picture, no fault), or completed.
 
     EVENT: an id, a name, or the beginning of either, if unambiguous. Retries until --timeout if the platform
-    does not respond. Exit code 6 if the state is not reached in time or can no longer be reached, 4 if the platform
-    never gave a usable reply.
+    does not respond. Exit code 6: the state is not reached in time, or can no longer be reached. Exit code 4: the
+    platform never gave a usable reply.
     """
 
     async def work() -> int:

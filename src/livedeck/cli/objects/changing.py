@@ -154,9 +154,9 @@ async def _change(ctx: click.Context, command: Command, flags: dict[str, Any]) -
 class Wanted:
     """Change that a command line or an agent asks for.
 
-    `words`: names of the objects. `fill`: returns the filled form, or None if the object has its values. `order`: ids
-    for a new order. `token`: token of the object as the caller has seen it; None without one. `make_port`: makes the
-    source of the confirmation. `is_quiet` and `wait`: as in `run_change`.
+    `words`: names of the objects. `fill`: returns the filled form, or None if the object already has these values.
+    `order`: ids for a new order. `token`: token of the object as the caller has seen it; None without one.
+    `make_port`: makes the source of the confirmation. `is_quiet` and `wait`: as in `run_change`.
     """
 
     command: Command
@@ -432,7 +432,7 @@ async def run_change(
             try:
                 open_changes.take_recorded(await history.whole(history.open_changes()))
             except NotReadError as error:
-                warn(f"{operation.target.name}: {error}. An earlier change of this object may have no verdict.")
+                warn(f"{operation.target.name}: {error}. Earlier changes of this object may have an unknown outcome.")
     port = make_port(consent, open_changes, is_quiet)
     results: list[OperationResult] = []
     executor = Executor(

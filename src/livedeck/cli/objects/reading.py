@@ -71,7 +71,7 @@ def list_command(noun: Noun) -> click.Command:
         owner = found.owner
         rows = Rows(await remembered.materials(owner.id)) if is_material else await noun.read_all(api, owner)
         if is_material and not rows.items:
-            echo("livedeck: no endpoint lists materials, and the history of this machine has none", err=True)
+            echo("livedeck: materials unknown: no endpoint lists them, and this machine's history has none", err=True)
         if noun.name == "event":
             rows = await with_unlisted(api, rows, await remembered.on_air())
             remember_names(rows.items)
@@ -129,7 +129,7 @@ def get_command(noun: Noun) -> click.Command:
 
 def videos_command() -> click.Command:
     """Make the command `video list`: the recordings of an event, the only videos that the platform lists."""
-    text = "List the recordings of EVENT. Give such an id as VIDEO to other commands."
+    text = "List the recordings of EVENT. Other commands take the id of a recording as VIDEO."
     return _rows_command("list", RECORDINGS, "video list", text)
 
 

@@ -32,7 +32,11 @@ _AROUND = timedelta(minutes=5)
 """Margin before and after a show."""
 
 _LONGEST_SHOW = timedelta(hours=12)
-"""Maximum length of a show. If --to lacks a day and is in the future, a longer range means an earlier day of --to."""
+"""Maximum length of a show.
+
+A --to without a day is the first such time after --from. If that is in the future and the range is longer than a show,
+--to is the last such time before now.
+"""
 
 
 def past_moment(text: str, after: datetime | None = None) -> datetime:

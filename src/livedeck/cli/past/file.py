@@ -219,7 +219,8 @@ def export_command(
     """Write a recording of these events, or of all, from the history: one file for `livedeck past replay`.
 
     It has samples, states, alarms, alarm actions, silences and the log, but no secrets. EVENT: an id, a name, or the
-    beginning of either. Start an hour before the time in question: detection learns the baseline from it.
+    beginning of either. Start an hour before the time in question, because detection learns the
+    baseline from that hour.
     """
 
     def work(path: Path) -> int:

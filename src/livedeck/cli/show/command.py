@@ -66,8 +66,8 @@ def apply_command(ctx: click.Context, /, *, file: str, output_format: str, quiet
 
     FILE: YAML, TOML or JSON (`livedeck docs shows`); - is standard input. Runs the programs that FILE names for
     secrets, also with --dry-run. A deletion needs --prune, and --confirm with the name of the show. A creation needs
-    --confirm, too, if the list of the platform is empty or lacks an object that still exists: the list may then lack
-    the new object, too. Exit code 6 if no change can remove a difference.
+    --confirm, too, if the list of the platform is empty or lacks an object that still exists, because the object to
+    create may then exist already. Exit code 6 if no change can remove a difference.
     """
     consent = Consent(flags.pop("yes"), flags.pop("confirm") or "", flags.pop("dry_run"))
     prune, report = flags.pop("prune"), _Report("show apply", output_format == "json", quiet)
@@ -121,7 +121,7 @@ def diff_command(
 
 
 def set_posters(settings: Settings) -> SetPosters:
-    """Return the memory of this machine's posters. Raises SettingsError."""
+    """Return this machine's record of the posters that it has set. Raises SettingsError."""
     return SetPosters(state_folder() / "posters.json", settings.base_url)
 
 

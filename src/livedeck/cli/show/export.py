@@ -163,7 +163,7 @@ def _time(at: datetime) -> str:
 
 
 def _row(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a restream or relay profile without its key. It has its id only if the name is not unique or missing."""
+    """Return a restream or relay profile without its key. It has its id only if the name is missing or not unique."""
     is_unique = sum(other["name"] == row["name"] for other in rows) == 1
     kept = {name: value for name, value in row.items() if name not in {"id", "key", "stream_key"} and value is not None}
     texts = {name: value for name, value in kept.items() if not isinstance(value, str) or _is_plain(value)}

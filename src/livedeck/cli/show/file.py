@@ -105,7 +105,7 @@ def _of_field(field: Field) -> Any:
 
 
 KINDS = {"events": "event", "rooms": "room", "videos": "video"}
-"""List of the file -> kind of its objects."""
+"""Name of a list in the file -> kind of its objects."""
 
 SPEC: Spec = {
     "name": _Value(),

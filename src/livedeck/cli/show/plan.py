@@ -124,7 +124,7 @@ class Planner:
         ids = {row.id for row in rows.items}
         lacks = [item.title for identity, item in self._claimed.items() if item.kind == kind and identity not in ids]
         if lacks:
-            return f"the {kind} list lacks {lacks[0]}, which is still served by its id"
+            return f"the {kind} list lacks {lacks[0]}, which still exists"
         return "" if ids else f"the {kind} list is empty, which does not prove that no {kind} exists"
 
     async def _find(self, item: Item, rows: Rows) -> Any:
@@ -225,7 +225,7 @@ class Planner:
             if not made:
                 form = self._form(item, "poster.create", Found(self.api, video), {"from_time": str(frame)})
                 make = await self._make("poster.create", form, Found(self.api, video))
-                yield Step(CREATE, f"poster of {item.title}", "then it is shown", make, item)
+                yield Step(CREATE, f"poster of {item.title}", "the new poster is then shown", make, item)
             elif not any(poster.active for poster in made):
                 found = Found(self.api, video, made[-1])
                 shows = await self._make("poster.activate", _NO_FORM, found)
@@ -332,7 +332,7 @@ def _check_rows(item: Item) -> None:
 
 
 def _profile(profiles: Iterable[RelayProfile], row: Mapping[str, Any]) -> RelayProfile | None:
-    """Return the relay profile with the row's id, or its name if the row has no id. Returns None unless one fits."""
+    """Return the only relay profile with the row's id, or with its name if the row has no id; otherwise None."""
     key = "id" if row.get("id") else "name"
     found = [profile for profile in profiles if getattr(profile, key) == row.get(key)]
     return found[0] if len(found) == 1 else None

@@ -24,7 +24,7 @@ RETRY_SECONDS = 60.0
 """Seconds until a failed picture is fetched again."""
 
 Fetch = Callable[[Secret, int, str], Awaitable[bytes]]
-"""Fetch the content of a link: arguments as those of `Cdn.content`. Raises ApiError."""
+"""Function that fetches the content of a link, with the arguments of `Cdn.content`. Raises ApiError."""
 
 log = Log("livedeck.wallboard")
 

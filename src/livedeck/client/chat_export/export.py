@@ -203,7 +203,7 @@ class _ExportRun:
         return self.fault or (self.result.doubt if is_old else "")
 
     async def _is_empty_log(self) -> bool:
-        """Request the log as JSON, and return whether its list is empty. An empty text is then the whole log."""
+        """Request the log as JSON, and return whether its list is empty, so that an empty text is the whole log."""
         try:
             async with self._transport.stream(self._request("json")) as response:
                 parser = ChatLogParser(response.chunks)

@@ -128,5 +128,5 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _escape_quotes(cells: Iterable[str]) -> str:
-    """Return a row without its first and last quotation mark."""
+    """Return cells as a row of CSV with every cell in quotes, but without the first and the last quotation mark."""
     return '","'.join(cell.replace('"', '""') for cell in cells)

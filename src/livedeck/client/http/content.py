@@ -38,7 +38,7 @@ _BEGINNINGS: Mapping[str, tuple[re.Pattern[bytes], str]] = {
 """Kind of a download -> pattern of its first bytes, and the fault if the bytes do not match."""
 
 _ERROR = re.compile(rb"\"errors?\"\s*:|\"data\"\s*:\s*null|\"success\"\s*:\s*false")
-"""Pattern of an envelope without content."""
+"""Pattern of an envelope that reports a failure or has no content."""
 
 _PAGE_WORDS, _JSON_WORDS = "an HTML page", "a JSON document"
 

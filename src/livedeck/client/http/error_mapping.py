@@ -35,7 +35,7 @@ _PROVE_REFUSAL = frozenset(HTTPStatus(status) for status in HTTPStatus if 400 <=
     HTTPStatus.GONE,
 }
 _JUDGE_THE_REQUEST = frozenset(HTTPStatus(status) for status in (405, 407, 411, 413, 414, 415, 417, 421, 425, 431))
-"""Statuses that judge the head or the size of the request, so that a gateway sends them before it passes it on."""
+"""Statuses about the head or the size of a request. A gateway that sends them has not passed the request on."""
 _MAX_ITEMS = 100  # maximum number of complaints in an error
 _MAX_AGE_DIGITS = 9  # maximum number of digits of an `Age` header; more are no number of seconds
 _BY_CODE: Mapping[int, type[Rejected]] = {400404: NotFound, 400289: TooManyProfiles, 409298: RelayRunning}
@@ -162,7 +162,10 @@ def _error_type(status: int, code: int | None) -> type[Rejected]:
 
 
 def _implied_status(status: int, code: int | None) -> int:
-    """Return the status that a reply stands for. An error body with status 2xx has it in its code: 404 in 400404."""
+    """Return the status that a reply stands for. For an error body with status 2xx, its code contains the status.
+
+    Code 400404 stands for status 400.
+    """
     return code // 1000 if status < 300 and code is not None else status
 
 

@@ -48,10 +48,10 @@ LOST_RESPONSE: Mapping[Cause, str] = {
     "reset": "the connection to {host} broke before its response was complete",
     "proxy": "the proxy {proxy} {reason}; check the setting proxy, or HTTPS_PROXY",
 }
-"""Text of each cause, with the fields `host`, `timeout` (seconds), `proxy` and `reason`."""
+"""Cause why no response came -> its text, with the fields `host`, `timeout` (seconds), `proxy` and `reason`."""
 
 STAND_IN = "something that answers for the platform (a gateway or proxy?)"
-"""Sender of an error reply that lacks the platform's error body."""
+"""Words for the sender of an error reply that lacks the platform's error body."""
 
 
 class ApiError(Exception):

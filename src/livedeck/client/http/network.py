@@ -1,8 +1,8 @@
 """TCP and TLS connections for httpcore, over asyncio's own transports.
 
 httpcore's own streams do not read while they write. So they lose a reply that comes while a body is sent (413, 401), if
-the platform then closes the connection. These streams always read, so an upload ends when it is refused. They also see
-which bytes belong to which request, so bytes without a request never count as a reply.
+the platform then closes the connection. The streams of this module always read, so an upload ends when it is refused.
+They also see which bytes belong to which request, so bytes without a request never count as a reply.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class HandshakeSilence(httpcore.ConnectTimeout):
 
 
 class _AtEnd(Exception):  # noqa: N818  expected
-    """Raised to `close_if_surplus` if httpcore has used every received byte, so that there are no surplus bytes."""
+    """Tells `close_if_surplus` that httpcore has used every received byte, so that there are no surplus bytes."""
 
 
 @dataclass(slots=True)

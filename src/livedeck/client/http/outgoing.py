@@ -41,7 +41,7 @@ _MAX_SHOWN = 2000
 """Number of bytes at the beginning of a reply that become its text."""
 
 _MAX_WORDS = 120
-"""Maximum number of characters of this text."""
+"""Maximum number of characters of the text of a reply."""
 
 _MAX_FAULT = 300
 """Maximum number of characters of a reason for not sending."""
@@ -205,7 +205,7 @@ class Outgoing:
         return self._route.variables()
 
     async def refusal(self, address: str, *, looks_up: bool) -> str:
-        """Return the reason why requests to an address are not allowed; empty if they are, or if that is unknown.
+        """Return the reason why requests to an address are not allowed; empty if they are allowed, or that is unknown.
 
         Sends no request. `looks_up`: look up the addresses of a name, too.
         """

@@ -50,9 +50,9 @@ class TokenRenewal:
             return self.token != refused
 
     def explain(self, error: Unauthorized) -> Unauthorized:
-        """Return the error with the advice of the source before its text; after a failed renewal, with its fault.
+        """Return the error with the source's advice before its text, or with the reason why the renewal failed.
 
-        An error that something else may have sent is returned as it is, because it proves nothing about the token.
+        An error that may not be from the platform is returned as it is, because it proves nothing about the token.
         """
         if self._source is None or not error.is_documented:
             return error

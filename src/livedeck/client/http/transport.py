@@ -96,7 +96,7 @@ T = TypeVar("T")
 
 
 class RunInThread(Protocol):
-    """Function that calls another one without blocking the event loop, like `asyncio.to_thread`."""
+    """Function that calls another function without blocking the event loop, like `asyncio.to_thread`."""
 
     async def __call__(self, function: Callable[[], T], /) -> T:
         """Call `function` and return its result."""
@@ -323,7 +323,7 @@ class Transport:
         return str(base.copy_with(raw_path=base.raw_path.rstrip(b"/") + b"/" + request.path.encode()))
 
     async def close(self) -> None:
-        """Close the connections. Does nothing in another event loop, because the end of their own has closed them."""
+        """Close the connections. Does nothing in another event loop: the end of their own loop has closed them."""
         if not self._loops or self._loops[0] is asyncio.get_running_loop():
             await self._client.aclose()
 
@@ -596,9 +596,9 @@ class Connections(httpx.AsyncBaseTransport):
 
     Each change gets a new connection, so that a late or surplus response to another request is never taken for its own.
 
-    Making the TLS context takes 20 ms, so it is made when an address first needs it. If the route names certificates,
-    it is made at once, so that their faults show early. Raises Misconfigured for an unusable route, and for HTTP/2
-    without the package h2.
+    Making the TLS context takes 20 ms, so the context is made when an address first needs it. If the route names
+    certificates, the context is made at once, so that faults of the certificates show early. Raises Misconfigured for
+    an unusable route, and for HTTP/2 without the package h2.
     """
 
     def __init__(self, route: Route, *, http2: bool) -> None:
@@ -697,8 +697,8 @@ def _sent_size(headers: Mapping[str, str]) -> int | None:
 async def _sent_chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     """Yield the body as sent. Raises errors of httpcore.
 
-    The rest of a long body with a stated length is read straight from the connection, because httpcore and h11 copy
-    each byte four times. They have no unread bytes then. The connection is closed with the response.
+    Reads the rest of a long body with a stated length straight from the connection, because httpcore and h11 copy each
+    byte four times. At that time, httpcore and h11 hold no unread bytes. The connection is closed with the response.
     """
     rest = _sent_size(response.headers) or 0
     connection = response.extensions.get("network_stream") if response.http_version == "HTTP/1.1" else None
@@ -788,7 +788,7 @@ def lost_cause(error: Exception) -> Cause | None:
 def _is_refused(error: Exception) -> bool:
     """Return whether the connection was refused: by the host at the address, or by a firewall on the way.
 
-    asyncio joins the errors of several addresses into a text, so only the text has their numbers.
+    asyncio joins the errors of several addresses into one text, so their error numbers are only in that text.
     """
     mark = f"[Errno {ECONNREFUSED}]"
     return any(isinstance(link, ConnectionRefusedError) or mark in str(link) for link in _causes(error))

@@ -56,7 +56,7 @@ class Model(BaseModel):
     """Object of the platform: frozen, with undocumented fields kept.
 
     A missing field and a null field both read as None; `model_fields_set` has only the null field. The validator is
-    built at first use, because a process uses only few models and should start fast.
+    built at first use, because a process uses few models and should start fast.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -212,7 +212,7 @@ def _segment(identifier: object) -> str:
 
 
 def _described(answer: object) -> tuple[Pagination, Mapping[str, str]]:
-    """Return page position and order from the reply to a list. Each value is from the first of its usual places."""
+    """Return page position and order from the reply to a list, each from the first usual place that has a value."""
     document = answer if isinstance(answer, dict) else {}
     meta = document.get("meta")
     described = Meta.model_validate(meta if isinstance(meta, dict) else {})
@@ -232,7 +232,7 @@ class Resource:
         self._transport = transport
 
     async def _named(self, model: type[M], request: Request) -> M:
-        """Return the object whose id ends the path of the request. Raises Unreadable for the object of another id."""
+        """Return the object whose id ends the path of the request. Raises Unreadable for another object."""
         found = await self._object(model, request)
         if _segment(getattr(found, "id", "")) != request.path.casefold().rpartition("/")[2]:
             raise Unreadable(f"{request.summary}: {OF_ANOTHER}")

@@ -51,7 +51,7 @@ class Chat(Resource):
                     yield self._note(message, faults)
 
     def selected(self, export: ChatExport) -> AsyncGenerator[Sequence[ChatMessageDict], None]:
-        """Yield in batches the messages that an export would write, unchanged: a preview. Raises ApiError.
+        """Yield, in batches, the unchanged messages that an export would write, for a preview. Raises ApiError.
 
         >>> export = ChatExport(event_id, stream_id, filter=MessageFilter(admins=True))
         >>> async for batch in api.chat.selected(export):

@@ -41,7 +41,7 @@ class Cue:
 
 
 class _Block(Record):
-    """Lines in a row without a blank line. `first`: the number of the first of them."""
+    """Lines in a row without a blank line. `first`: number of the first line."""
 
     first: int
     lines: tuple[str, ...]

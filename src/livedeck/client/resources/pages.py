@@ -133,7 +133,7 @@ class _Walk:
         return len(self.ids) + len(self.unreadable)
 
     def needs_again(self, page: Page[Any]) -> bool:
-        """Return whether to request a page again: it is null in place of rows, and the page before was not."""
+        """Return whether to request a page again: the page is null, and the page before was not."""
         total = self.total if page.total is None else page.total
         return page.is_null and not self._was_null and (total is None or self.received < total)
 

@@ -207,9 +207,9 @@ class Qos(Resource):
 
         `since`: yield stored samples after this aware time first; None begins with the newest. A sample that arrives
         late is yielded late. Waits while the event has no stream; the stream has ended when the event states its
-        `finished_at`, or has another stream. Raises ApiError if a read fails in spite of its retries; to go on, call it
-        again with `since` set to the time of the last sample. Raises Invalid for a time without a zone, Misconfigured
-        for an unusable interval.
+        `finished_at`, or has another stream. Raises ApiError if a read fails in spite of its retries; to go on, call
+        `watch` again with `since` set to the time of the last sample. Raises Invalid for a time without a zone,
+        Misconfigured for an unusable interval.
 
         >>> async for sample in api.qos.watch(event_id):
         ...     print(sample.time.tzinfo)
@@ -281,7 +281,10 @@ def _is_plain(samples: QosSamples) -> bool:
 
 
 def _continue(before: QosSamples, found: Continuation, summary: str, bits: float) -> QosSamples | None:
-    """Return the samples of a reply: the common ones from `before`, then the added rows. None if a row is not plain."""
+    """Return the samples of a reply: first those repeated from `before`, then the added rows.
+
+    Returns None if an added row is not plain.
+    """
     try:
         added = _parse_samples([*found.rows], summary, bits)
     except Unreadable:

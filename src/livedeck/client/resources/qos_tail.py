@@ -1,7 +1,7 @@
 """Parses only the new samples of a QoS reply, because each reply repeats up to 3600 samples of the one before.
 
 The result is always the same as after parsing the whole reply. Samples of the last reply are reused only if the new
-reply begins with the same bytes; otherwise it is parsed whole.
+reply repeats their bytes. Otherwise the new reply is parsed whole.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ def is_plain(body: bytes) -> bool:
 
 
 def continuation(before: bytes, body: bytes) -> Continuation | None:
-    """Return how `body` continues `before`, a plain body (see `is_plain`); None if it does not, or is not plain.
+    """Return how `body` continues `before`; None if `body` does not, or is not plain (see `is_plain`).
 
-    The last samples of `before` must be the first samples of `body`, byte by byte.
+    `before` must be plain. The last samples of `before` must be the first samples of `body`, byte by byte.
     """
     start, end = len(_HEAD), len(body) - len(_END)
     if not body.startswith(_HEAD) or not body.endswith(_END) or (stop := body.find(b"}", start)) < 0:

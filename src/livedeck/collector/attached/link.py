@@ -70,7 +70,7 @@ class CollectorRefusedError(CollectorError):
 
 
 class ServerEvent(NamedTuple):
-    """Event of a `text/event-stream`, or a comment line of it; then `data` is None."""
+    """Event or comment line of a `text/event-stream`. `data`: None for a comment."""
 
     data: str | None
     name: str = "message"

@@ -15,7 +15,7 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
 _UNKNOWN = (404, "unknown")
-"""Status and code with which an older collector refuses a question that it does not have."""
+"""Status and code with which an older collector refuses a question that it does not know."""
 
 _ADDED = frozenset(
     question.__name__ for question in (HistoryReads.unwatched, HistoryReads.stops, HistoryReads.silence_log)

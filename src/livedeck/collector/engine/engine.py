@@ -104,7 +104,7 @@ def is_stranger(worker: str, other: str) -> bool:
 
 
 _STEP = 5
-"""Step of shares in percent, so that small changes move no leases."""
+"""Shares are multiples of this percentage, so that small changes move no leases."""
 
 
 def _share(capacity: float, fair: float) -> int:
@@ -223,7 +223,7 @@ class Engine:
         """Wait for a reply from another collector, or for a change of the held leases."""
         await self._has_news.wait()
 
-    # Face for the notifier and for the rows of people
+    # Face for the notifier and for the rows of people's actions
 
     @property
     def desk_epoch(self) -> int | None:
@@ -260,10 +260,10 @@ class Engine:
     # Background work
 
     async def meets(self, is_meant: Callable[[str, str], bool]) -> bool:
-        """Return whether another running collector fits this one. Raises SharedStoreError.
+        """Return whether a collector for which `is_meant` is true is running. Raises SharedStoreError.
 
         Waits until such a collector claims leases, or until none has done so for half of the TTL. `is_meant`: gets this
-        worker and another one.
+        worker and the worker of another collector.
         """
         first = dict[str, int]()
         until = self._clock.monotonic() + self._ttl

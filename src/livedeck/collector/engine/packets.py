@@ -1,4 +1,4 @@
-"""JSON that collectors exchange: samples in columns, and rows of people. Pure.
+"""JSON that collectors exchange: samples in columns, and rows of people's actions. Pure.
 
 Anybody with write access to Redis may have written such JSON, so only values that a collector can produce are accepted.
 """

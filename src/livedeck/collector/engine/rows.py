@@ -28,7 +28,7 @@ _MAX_ROWS = 20_000
 
 
 class SharedRows:
-    """Exchanges rows of people: sends new rows of the history to other collectors, and stores their rows.
+    """Exchanges rows of people's actions: sends new rows of the history to other collectors, and stores theirs.
 
     `history`: history of this collector. `reader`: further reader of the history's file, with its own cursor.
     """

@@ -1,7 +1,7 @@
-"""Data that collectors share in Redis or Valkey 7: leases, replies, rows of people. Only this module imports redis.
+"""Data that collectors share in Redis or Valkey 7: leases, replies, rows of people's actions.
 
-Every script runs completely or not at all. All keys begin with `livedeck:{<workspace>}:`, so that a cluster keeps them
-in one slot (engine.md, "Keys").
+Only this module imports redis. Every script runs completely or not at all. All keys begin with
+`livedeck:{<workspace>}:`, so that a cluster keeps them in one slot (engine.md, "Keys").
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PATIENCE = 0.5
 """Maximum seconds of a call; a Redis that hangs for longer counts as unreachable."""
 
 WHOLE = 100
-"""Share in percent of a collector that is not slow."""
+"""Share of a collector that is not slow, in percent of the usual number of events."""
 
 KEPT_ANSWERS = 10_000
 """Number of replies in the stream: at 50 replies a second, about three minutes.
@@ -310,7 +310,7 @@ class SharedStore:
         return tuple(await self._run(self._writing, _PUBLISH, self.worker, KEPT_ANSWERS, *flat))
 
     async def say(self, rows: Mapping[str, str]) -> None:
-        """Publish rows of people, such as alarm actions. `rows`: uid -> row. Raises SharedStoreError."""
+        """Publish rows of people's actions. `rows`: uid -> row. Raises SharedStoreError."""
         flat = [text for row in rows.items() for text in row]
         await self._run(self._writing, _SAY, round(KEPT_ROWS * 1000), *flat)
 

@@ -181,7 +181,7 @@ class SharedSpool:
                 self._write(rows)
 
     def opens(self) -> tuple[Open, ...]:
-        """Return the alarms that are open at a target, which took their beginning but not yet their end.
+        """Return the alarms that are open at a target: it took the message about their onset, and none about their end.
 
         Raises SpoolError.
         """
@@ -248,7 +248,7 @@ class SharedSpool:
             raise SpoolError(f"{error}{self._kept_where()}") from error
 
     def _kept_where(self) -> str:
-        """Return where the notifier's state is now; empty in a process that is not the notifier and cannot know."""
+        """Return a note on where the notifier's state is now; empty in any other process, which cannot know."""
         return "" if self._desk_epoch() is None else _IN_MEMORY
 
     def _epoch(self) -> int:

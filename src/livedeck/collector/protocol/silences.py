@@ -29,7 +29,10 @@ class MatcherBody(Body):
 
 
 class DraftBody(Body):
-    """Body of a request that adds a silence. Names as in SilenceDraft. `preview`: only return what it would cover."""
+    """Body of a request that adds a silence. Names as in SilenceDraft.
+
+    `preview`: only return what the silence would cover.
+    """
 
     matchers: tuple[MatcherBody, ...]
     seconds: float

@@ -43,8 +43,8 @@ class Columns(TypedDict):
 
     `t0`: time of the first sample (epoch ms); None without samples. `dt`: milliseconds from each sample to the next.
     `v`, `a`: bit rates of video and audio (bit/s). `f`: frames/s. `s`: status. None is a missing value; 0 is measured.
-    `after`: time (epoch ms) up to which the reader keeps its own samples; it appends these after them. None: it keeps
-    none. The reader always drops samples of another stream.
+    `after`: time (epoch ms) up to which the reader keeps its own samples, before it appends these columns. None: the
+    reader keeps none of its own samples. It always drops samples of another stream.
     """
 
     stream: str
@@ -157,7 +157,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Reader's copy of the collector's snapshot. `listed` makes a copy; `changed` and `filled` return the next one.
+    """Reader's copy of the collector's snapshot. `listed` makes a copy; `changed` and `filled` return a new copy.
 
     The copy has the newest samples of the collector, but not always all of them.
     """

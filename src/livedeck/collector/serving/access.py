@@ -61,7 +61,7 @@ class Token(Protocol):
 
 
 class _Held(NamedTuple):
-    """Token in the settings, valid or expired. `until`: start of its refusal; None for never."""
+    """Token in the settings, valid or expired. `until`: time from which it is refused; None for never."""
 
     name: str
     token: Token

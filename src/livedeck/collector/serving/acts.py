@@ -58,7 +58,7 @@ _MAX_NAME = 100
 
 
 class Watcher(Protocol):
-    """Interface of the monitor that polls events and lists on a screen more often."""
+    """Interface to the monitor, which polls events and lists on a screen more often."""
 
     def set_focus(self, event_id: str | None, viewer: str = ...) -> None:
         """Set the event on a viewer's screen; None for no event."""
@@ -105,7 +105,7 @@ _SharedList = Annotated[
         }
     ),
 ]
-"""Kind of a list, id of its event or video, and subtitle track; no other kinds are polled for decks."""
+"""Key of a list that the collector polls for decks: kind, id of the event or video, subtitle track."""
 
 
 class Interest(Body):
@@ -118,7 +118,7 @@ class Interest(Body):
 
 
 class Empty(TypedDict):
-    """No values."""
+    """Reply without values."""
 
 
 class Changed(TypedDict):

@@ -143,7 +143,7 @@ class _Pages:
         return Response(body, headers=headers, media_type="application/json")
 
     async def changes(self, request: Request, caller: Caller) -> Response:
-        """Respond with the stream of changes after an id, until one of the sides ends it."""
+        """Respond with the stream of changes after an id, until reader or collector ends it."""
         if request.method == "HEAD":  # the stream never ends
             return Response(headers=_NOT_STORED, media_type="text/event-stream")
         after = request.headers.get("last-event-id") or request.query_params.get("from", "")
@@ -235,7 +235,7 @@ _LAST = 2**53
 """Time later than every sample (epoch ms)."""
 
 _LAST_ROUND = 7_000_000_000_000
-"""Time later than every round of a probe (epoch ms), in the calendar."""
+"""Time later than every round of a probe (epoch ms), but early enough to be a valid date."""
 
 _SAMPLES = Parameter(
     "samples",

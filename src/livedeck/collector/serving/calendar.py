@@ -1,6 +1,6 @@
 """Calendar of planned events for calendar programs (collector.md, "Calendar").
 
-Such a program cannot send a token, so the address of the calendar is signed for the holder of one.
+Such a program cannot send a token, so the address of the calendar is signed for the holder of a token.
 """
 
 from __future__ import annotations

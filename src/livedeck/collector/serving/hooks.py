@@ -35,11 +35,11 @@ class Life(Protocol):
     def key(self) -> AlarmKey: ...
 
     def shown(self, alarm: Alarm) -> Shown | None:
-        """Return the alarm as the last notification showed it; None without one, or if it began anew since."""
+        """Return the alarm as the last notification showed it; None if no notification did, or if it began anew."""
 
 
 FindLife = Callable[[str], Life | None]
-"""Finds the life of an alarm by its dedup key. Raises SpoolError if another collector notifies."""
+"""Function that finds an alarm's `Life` by its dedup key. Raises SpoolError if another collector notifies."""
 
 MAX_AGE = timedelta(minutes=15)
 """Age from which an event of PagerDuty is ignored. PagerDuty repeats a failed webhook for a day."""

@@ -59,7 +59,8 @@ class Hub:
 
     `clock`: clock of the monitor. `boot`: name of this run, as part of ids, because each run counts from 1. `readers`:
     number of readers of the change stream. `published_at`: time of the last publication (monotonic s). `speed`: returns
-    the speed of a rehearsal's clock, 0 while it is paused, None while it is unknown. Without a rehearsal: None.
+    the speed of a rehearsal's clock, 0 while it is paused, None while it is unknown. `speed` is None
+    without a rehearsal.
     """
 
     def __init__(self, clock: Clock, boot: str, speed: Callable[[], float | None] | None = None) -> None:
