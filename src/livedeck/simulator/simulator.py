@@ -56,7 +56,7 @@ class Simulator:
         meet_segment: The path segment of rooms.
         wire: The profile, the origins of web pages that may call the API, and compression (None: none of them).
         journal: Requests that the journal keeps; 0 turns it off.
-        speed: Simulated seconds a second (None: 1, or the kept speed).
+        speed: Simulated seconds per real second (None: 1, or the kept speed).
         paused: Whether the clock stands still (None: no, or as kept).
         control_token: The token of the control API (None: a random one, or the kept one).
         snapshot: A snapshot to start from, with its clock unless `clock` is given.

@@ -41,7 +41,7 @@ FAULT_MEANINGS: Mapping[str, str] = {
     "late-apply": "replies to a change now and carries it out later; see Late changes",
     "reset-peer": "resets the connection (RST) without carrying out the request; with `after`, after that many bytes",
     "drip": "sends the body in pieces of `size` bytes (1024), one every `pause` seconds (0.1)",
-    "bandwidth": "lets bodies in and out at `kbit_per_s` (1 kbit: 1000 bits)",
+    "bandwidth": "limits the bodies of request and reply to `kbit_per_s` each (1 kbit: 1000 bits)",
     "truncate": "sends half of the body",
     "limit-data": "sends the first `bytes` bytes of the body and closes the connection",
     "slow-close": "sends everything, and closes the connection `seconds` later",
