@@ -1,4 +1,4 @@
-"""Alarms follow faults, and persons answer for alarms: the states of ISA-18.2, one law a test."""
+"""Alarms follow faults, and persons act on alarms: the states of ISA-18.2, one law a test."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def test_who_acknowledges_what_is_over_closes_it() -> None:
 
 
 def acknowledge_as(watcher: Watcher, actor: str) -> None:
-    """What that person does to the blackout."""
+    """Acknowledge the blackout as that person."""
     command = AlarmCommand(AlarmKey("one", "BLACKOUT"), ActionKind.ACKNOWLEDGE, actor=actor)
     watcher.engine.act(command, watcher.now, on_air=True)
 
@@ -688,7 +688,7 @@ def calm(name: str) -> EventState:
 
 
 def watching(*events: str) -> Watcher:
-    """A watcher that has seen these events well."""
+    """Return a watcher that has seen these events without faults."""
     watcher = Watcher()
     watcher.look(*map(calm, events))
     return watcher
