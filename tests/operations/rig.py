@@ -1,4 +1,4 @@
-"""An executor on the simulated platform in process, whose ports are scripted: nobody has to look at anything."""
+"""Executor on the simulated platform in process, with scripted ports: no person is needed."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Hook = Callable[[], Awaitable[object]]
 
 
 class ScriptedClock:
-    """Clock that only sleeps move: each is recorded, ends at once, and moves the platform's clock as far.
+    """Clock that only sleeps move. Each sleep is recorded, ends at once, and moves the platform's clock, too.
 
-    `on_sleep`: what happens at the next sleeps, once each, in this order.
+    `on_sleep`: functions for the next sleeps, called once each, in this order.
     """
 
     def __init__(self, platform: SimulatorClock) -> None:

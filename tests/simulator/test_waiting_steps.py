@@ -1,4 +1,4 @@
-"""A step that waits for a request runs once that request came, after its delay; the steps after it count from there."""
+"""A step that waits for a request runs `delay` after that request came; steps after it count from there."""
 
 from __future__ import annotations
 
