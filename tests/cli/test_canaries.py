@@ -105,7 +105,10 @@ def histories(found: Mapping[str, bytes]) -> list[tuple[Path, bytes]]:
 
 
 def unpacked(path: Path) -> bytes:
-    """What was shown, as a history keeps it: compressed, each part with the end of the whole one before it."""
+    """Return the published snapshots of a history, decompressed.
+
+    Each part was compressed after the end of the whole part before it.
+    """
     texts, whole = [], b""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
         for part, body in db.execute("SELECT part, body FROM published ORDER BY segment, part"):

@@ -235,7 +235,7 @@ def answer(number: int, **fields: Any) -> AlarmAction:
 
 
 def is_there(path: Path) -> bool:
-    """Whether somebody made it."""
+    """Return whether the file exists."""
     return path.exists()
 
 

@@ -54,8 +54,10 @@ UNTIL_BLIND = {
 
 
 class Case(NamedTuple):
-    """What two collectors tell, each metric with the samples of the one and of the other, and whom it calls after so
-    many minutes: the labels of each alert, but its severity, and its words."""
+    """Metrics of two collectors with their samples, and the alerts that fire after some minutes.
+
+    `alerts`: labels of each alert, without its severity, and its words.
+    """
 
     rule: str
     what: str
