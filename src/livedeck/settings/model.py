@@ -878,7 +878,7 @@ class DisplaySettings(BaseModel):
     ascii: bool = Field(default=False, description="use only ASCII characters")
     graphics: Literal["auto", "blocks", "kitty", "iterm2", "sixel"] = Field(
         default="auto",
-        description="how posters are drawn; `auto`: by the variables of the terminal, otherwise half blocks",
+        description="drawing of posters; `auto`: as the variables of the terminal say, or else half blocks",
     )
     bell: bool = Field(default=True, description="ring the bell of the terminal for a new alarm")
     notification: Literal["osc9", "osc99", "osc777", "off"] = Field(

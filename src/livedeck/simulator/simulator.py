@@ -166,9 +166,8 @@ class Simulator:
             if not force:
                 given = "workspace" if scenario is None else "scenario"
                 raise SimulatorError(
-                    "the data file keeps a workspace, which "
-                    f"{'another one' if scenario is None else 'a scenario'} would replace. Give a new data file, leave "
-                    f"the {given} out to continue with the kept workspace, or add --force to replace it"
+                    "the data file keeps a workspace. Give a new data file, leave the "
+                    f"{given} out to continue with the kept workspace, or add --force to replace it"
                 )
             seed = scenario.seed if seed is None and scenario is not None else seed
             self._make(world.workspaces(), world.seed() if seed is None else seed, template, scenario)
