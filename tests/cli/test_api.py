@@ -1,4 +1,4 @@
-"""`livedeck api` as a script meets it: what is sent, what is printed, and what is refused."""
+"""`livedeck api` in scripts: its requests, its output, and refusals."""
 
 from __future__ import annotations
 

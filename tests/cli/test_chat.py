@@ -78,7 +78,7 @@ def export(tmp_path: Path, env: dict[str, str], *arguments: str, event: str = EV
 
 
 def piped(tmp_path: Path, env: dict[str, str], *arguments: str) -> Any:
-    """Export to the standard output of a process of its own."""
+    """Return an export to the standard output of a process of its own."""
     return livedeck(tmp_path / "home", "event", "chat", EVENT, "-o", "-", *arguments, env=env)
 
 

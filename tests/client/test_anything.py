@@ -1,4 +1,4 @@
-"""Whatever JSON, status or bytes the platform answers: a model, or an ApiError; no text that harms."""
+"""Any JSON, status or bytes from the platform give a model or an ApiError, and never a harmful text."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The example in the docstring of every public call runs as it stands, against a platform of its own."""
+"""The example in the docstring of every public call runs unchanged, against a platform of its own."""
 
 from __future__ import annotations
 

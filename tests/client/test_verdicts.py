@@ -444,7 +444,7 @@ LISTS: Mapping[str, tuple[bytes, type[ApiError] | None]] = {
     "success false": (ok({"success": False, "data": []}), Unreadable),
     "status error": (ok({"status": "error", "data": []}), Unreadable),
 }
-"""Answer to a list -> the error; None for what is a list."""
+"""Reply to a list -> the error; None for a valid list."""
 
 
 @pytest.mark.parametrize("name", LISTS)

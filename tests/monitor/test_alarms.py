@@ -520,7 +520,7 @@ def test_what_outlives_its_parent_asks_then_and_what_does_not_was_never_there() 
 
 
 def put_away(watcher: Watcher, way: ActionKind, minutes: float | None = 30) -> None:
-    """Put the FPS_COLLAPSE of the one event away in that way."""
+    """Shelve the FPS_COLLAPSE of the one event, or take it out of service."""
     command = AlarmCommand(AlarmKey("one", "FPS_COLLAPSE"), way, minutes=minutes, text="known", actor="anna@regie:1")
     assert watcher.engine.act(command, watcher.now, on_air=True)
 

@@ -246,10 +246,10 @@ def test_coverage_is_kept_with_what_was_learnt_and_older_rows_have_none() -> Non
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An encoder, `away` for a range of seconds, and a deck that is stopped for `stop` seconds from second 300 on.
+    """Encoder that is away for the seconds in `away`, and a deck that is stopped for `stop` s from second 300 on.
 
     `unread`: seconds from a reply to its reading, from second 300 on. `burst`: seconds between two deliveries. `ahead`:
-    seconds that the clock behind every third reply is wrong.
+    error in seconds of the clock behind every third reply.
     """
 
     stop: float

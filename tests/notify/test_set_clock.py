@@ -76,7 +76,7 @@ def told(path: Path, sink: Sink, offset: float, standing: Alarm, minutes: range)
 
 
 async def tell(path: Path, sink: Sink, offset: float, standing: Alarm, minutes: range) -> list[Spooled]:
-    """Return the same, on the present loop."""
+    """Return the same messages as `told`, on the running loop."""
     machine = NOW + timedelta(minutes=minutes.start)
     clock = Moved(machine - timedelta(seconds=offset))
     spool = Spool(path)

@@ -98,9 +98,9 @@ async def notifying(
     plan: Plan | None = None,
     link: Callable[[Alarm, str], str] | None = None,
 ) -> AsyncIterator[Notifier]:
-    """Run a notifier with a target for each sink, and a route to each unless there are others.
+    """Run a notifier with a target for each sink and these routes; by default, with a route to each target.
 
-    `make`: makes a target that sends by a `Post` to an address. `plan`: whose routes are replaced. `link`: makes links.
+    `make`: makes a target that sends by a `Post` to an address. `plan`: plan without its routes. `link`: makes links.
     """
     async with Outgoing(egress=EVERYWHERE) as way:
         servers, targets = [], dict[str, Target]()

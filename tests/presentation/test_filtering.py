@@ -1,4 +1,4 @@
-"""The filter language, as tables of what is typed and which events pass."""
+"""Filter language, as tables of filters and the events that pass them."""
 
 from __future__ import annotations
 

@@ -89,13 +89,13 @@ def exif(orientation: int, *, next_at: int = 0) -> bytes:
 
 
 def tiff_tags(count: int) -> bytes:
-    """EXIF that claims so many entries, each of so many values."""
+    """Return EXIF that claims `count` entries, each with many values."""
     entry = struct.pack(">HHII", 0x9286, 7, MANY, 8)
     return b"Exif\0\0MM\0*\0\0\0\x08" + struct.pack(">H", count) + entry * min(count, 5000)
 
 
 def animated(kind: str, count: int, size: tuple[int, int] = (64, 36), **options: Any) -> bytes:
-    """A moving picture of so many frames."""
+    """Return a moving picture of `count` frames."""
     frames = [Image.new("RGB", size, (number % 256, number // 256, 99)) for number in range(count)]
     file = BytesIO()
     frames[0].save(file, kind, save_all=True, append_images=frames[1:], **options)
