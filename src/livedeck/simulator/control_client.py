@@ -131,7 +131,7 @@ class Connection:
         return json.loads(self.send(method, path, body, wait=wait))["data"]
 
     def post_table(self, path: str, table: Table) -> str:
-        """Return the name of a scenario or workspace; a file is posted under its name without the suffix."""
+        """Return the name of a scenario or workspace. A file is first posted under its name without the suffix."""
         if isinstance(table, str):
             return table
         text = table.read_bytes()
@@ -180,7 +180,7 @@ class Clock:
 
 
 _CRITERIA = ("method", "path", "operation", "event", "token")
-"""Criteria of a request pattern that no fault has as a field of its own."""
+"""Criteria that `Faults.add` takes as keywords, too, because no field of a fault has these names."""
 
 
 @dataclass(frozen=True, slots=True)
