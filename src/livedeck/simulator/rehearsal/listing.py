@@ -61,7 +61,7 @@ FAULT_MEANINGS: Mapping[str, str] = {
     "hls-stalled": "playlists gain no segment",
     "hls-missing": "404 for each segment of a picture whose number is a multiple of `every`; the playlists list it",
     "hls-slow": "a segment of 2 s arrives in `seconds` (3)",
-    "hls-rung": "404 for the playlist and segments of the highest of several rungs, which the master playlist does not list",
+    "hls-rung": "404 for the playlist and segments of the highest of several rungs; the master playlist lacks it",
     "hls-late": "the dates of new segments (EXT-X-PROGRAM-DATE-TIME) are `seconds` (40) late",
     "hls-black": "the picture of new segments is black",
     "hls-frozen": "the picture of new segments stands still",
