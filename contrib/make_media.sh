@@ -32,7 +32,7 @@ picture() {
     done
 }
 
-# encode NAME FILTERS GRAPH CRF SECONDS FRAMES: FRAMES from key frame to key frame, and the height in $height.
+# encode NAME FILTERS GRAPH CRF SECONDS FRAMES: encode a picture of $height lines, with a key frame every FRAMES frames.
 encode() {
     ff -f lavfi -i "$3,format=yuv420p,$2" -t "$5" -r "$rate" -an -map_metadata -1 -fflags +bitexact -flags:v +bitexact \
         -c:v libx264 -preset veryslow -profile:v main -level 2.1 -threads 1 -crf "$4" -g "$6" \

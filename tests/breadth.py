@@ -1,4 +1,4 @@
-"""Breadth: how many cases of a law are tried for every change. `pytest -m "slow or not slow"` tries all of them."""
+"""Breadth: number of cases of a law that each change tries. `pytest -m "slow or not slow"` tries all of them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ ROTATED = frozenset(LIST.read_text(encoding="utf-8").split())
 
 
 def slow(*cases: Any) -> list[Any]:
-    """Return cases of one parameter that are too slow for every change. Another case stands for them there."""
+    """Mark cases of one parameter as too slow for every change, and return them. Other cases are tried there."""
     return [pytest.param(case, marks=pytest.mark.slow) for case in cases]
 
 
 def slow_rows(*rows: tuple[Any, ...]) -> list[Any]:
-    """Return the same, of several parameters together."""
+    """Mark cases of several parameters as `slow` does."""
     return [pytest.param(*row, marks=pytest.mark.slow) for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""What holds for every test: the dispositions of signals that a program finds when a person starts it."""
+"""Fixtures for every test: the dispositions of signals as at the start of a program."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ pytest_plugins = ["breadth", "trials", "evening", "stylesheets", "pauses", "dear
 
 @pytest.fixture(autouse=True)
 def no_secrets_of_another_test() -> Iterator[None]:
-    """The register is the process's: what one test parsed as a secret is a plain word in the next."""
+    """Empty the register of the process, so that a secret of one test is a plain word in the next."""
     yield
     REGISTER.clear()
 
 
 def pytest_collection_finish() -> None:
-    """What was collected lasts, and a test makes more in a second than a program in a minute.
+    """Freeze the collected objects, and look for garbage less often.
 
-    Looking for garbage was a quarter of the time of a test of the deck: no more through the eight thousand tests, and
-    less often.
+    The search took a quarter of the time of a deck's test.
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

@@ -1,4 +1,4 @@
-"""The evening that every deck of a test watches: its samples are made once in a process, and judged once."""
+"""Shared evening of all test decks: its samples are made and judged once in a process."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _judged: dict[tuple[bytes, bytes, bytes, bytes, bytes, StreamRules, Coverage], S
 
 @pytest.fixture
 def one_evening(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every deck asks for the same hour of the same four streams, of which each sample is a function of its second."""
+    """Let every deck poll the same hour of the same four streams. Each sample is a function of its second."""
     monkeypatch.setattr(Encoders, "encode_samples", encode_once)
     monkeypatch.setattr(tracker, "detect", detect_once)
 
 
 def encode_once(encoders: Encoders, stream: str, seed: int, states: EncoderStates, now: float) -> bytes:
-    """`Encoders.encode_samples`; what an encoder has sent until a second is made once in a process."""
+    """Replace `Encoders.encode_samples`; make the samples of an encoder up to a second once in a process."""
     key = (encoders.cadence, seed, states, floor(now / encoders.cadence))
     if key not in _measured:
         _measured[key] = _encode_samples(encoders, stream, seed, states, now)
@@ -41,7 +41,7 @@ def detect_once(
     limit: int | None = None,
     coverage: Coverage = EVERYTHING,
 ) -> SignalAnalysis:
-    """`detect`; the first answer of a stream is judged once in a process, and without a pause."""
+    """Replace `detect`; judge the first reply of a stream once in a process, and without a pause."""
     if len(analysis.readings) or analysis.checkpoints[-1].samples:
         return detect(analysis, readings, rules, limit, coverage)
     columns = (readings.time, readings.video, readings.audio, readings.fps, readings.status)

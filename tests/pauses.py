@@ -1,4 +1,4 @@
-"""Pauses of a test of the deck end when nothing is under way, however busy the machine is."""
+"""Pauses in tests of the deck end when no work is in progress, however busy the machine is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ MAX_PAUSES = 200
 
 @pytest.fixture
 def whole_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Textual takes little processor time for the end of all work, but a thread may only wait for its turn."""
+    """Make pauses wait for threads.
+
+    Textual counts low processor time as the end of all work, but a thread may only wait.
+    """
     import textual.app
     import textual.pilot
     from textual._wait import wait_for_idle
@@ -39,7 +42,7 @@ def whole_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 def run_in_executor(
     loop: asyncio.BaseEventLoop, executor: Any, func: Callable[..., Any], *args: Any
 ) -> asyncio.Future[Any]:
-    """`BaseEventLoop.run_in_executor`; the work is under way until the loop has its result."""
+    """Replace `BaseEventLoop.run_in_executor`; the work is in progress until the loop has its result."""
     future = _run_in_executor(loop, executor, func, *args)
     _under_way.add(future)
     future.add_done_callback(_under_way.discard)

@@ -1,4 +1,4 @@
-"""Texts that somebody else may put into a name: control sequences, and characters that hide or leave their cells."""
+"""Hostile texts for names: control sequences, and characters that hide or leave their cells."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SEQUENCES = {
     "line break": "stolen\r\n\x0b\x0cstolen",
     "right to left": "\u202estolen\u2066\u2069\u202c",
 }
-"""Forty, by what a terminal would do."""
+"""Forty control sequences by their effect on a terminal."""
 
 HIDDEN = {
     "marks": "e" + "\u0301\u0489\u1ab0\u20dd\ua66f" * 12,
@@ -60,7 +60,7 @@ HIDDEN = {
     "halves of a pair": "\ud83d\udc80",
     "private": "\ue000\U000f0000",
 }
-"""What a name may be made of so that it is not seen, or is seen in other cells."""
+"""Names that are invisible, or visible in other cells."""
 
 LEGIT = (
     "Cafe\u0301 Zoe\u0308",
@@ -79,4 +79,4 @@ LEGIT = (
     "\U0001f469\U0001f3fb\u200d\u2764\ufe0f\u200d\U0001f48b\u200d\U0001f469\U0001f3fb",
     "\U0001f1e9\U0001f1ea \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
 )
-"""Names as people write them: none of their characters may be missing."""
+"""Names as people write them: no character of them may be missing."""

@@ -1,4 +1,4 @@
-"""When two pictures of a screen are the same."""
+"""Equality of two pictures of a screen."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ _BACKGROUND = re.compile(r'<rect (fill="[^"]+") x="([\d.]+)" (y="[\d.]+") width=
 
 
 def as_seen(svg: str) -> str:
-    """The picture without how the same cells were cut into pieces, which depends on what was repainted when: the names
-    of its styles hold a checksum of that, and backgrounds of one colour stand beside each other."""
+    """Return the picture without traces of how its cells were cut into pieces.
+
+    Repaints decide the pieces: the names of styles hold a checksum of them, and backgrounds of one colour stand beside
+    each other.
+    """
     named = re.sub(r"terminal-\d+-", "terminal-", svg)
     return re.sub(rf"(?:{_BACKGROUND.pattern})+", lambda run: _joined(run[0]), named)
 
 
 def _joined(run: str) -> str:
-    """Backgrounds that follow each other, each as wide as its colour goes on."""
+    """Join backgrounds of one colour that follow each other."""
     pieces = _BACKGROUND.findall(run)
     kinds = groupby(pieces, key=lambda piece: (piece[0], piece[2], piece[4]))
     found = [(kind, [(float(x), float(width)) for _, x, _, width, _ in same]) for kind, same in kinds]

@@ -16,12 +16,12 @@ _parsed: dict[tuple[Any, ...], list[RuleSet]] = {}
 
 @pytest.fixture
 def parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every app has the rules of the first one with the same colours."""
+    """Let every app share the rules of the first app with the same colours."""
     monkeypatch.setattr(Stylesheet, "_parse_rules", parse_once)
 
 
 def parse_once(sheet: Stylesheet, css: str, read_from: Any, *details: Any, **more: Any) -> list[RuleSet]:
-    """`Stylesheet._parse_rules`; the same text with the same variables is parsed once in a process."""
+    """Replace `Stylesheet._parse_rules`; parse the same text with the same variables once in a process."""
     key = (css, read_from, *details, *more.items(), *sheet._variables.items())
     if key not in _parsed:
         _parsed[key] = _parse_rules(sheet, css, read_from, *details, **more)

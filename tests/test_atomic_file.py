@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, for their owner alone, and never on the thread that asks for it."""
+"""Files are written whole or not at all, for their owner alone, and never in the thread of the caller."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ NOBODY, NO_ID = 65_534, 0xFFFFFFFF
 
 
 def grant(file: Path, *entries: tuple[int, int, int]) -> None:
-    """Give it an access control list as the kernel takes one: these entries (tag, rights, id) beside its owner's."""
+    """Give the file an access control list with these entries (tag, rights, id) besides those of its owner."""
     rows = sorted([(0x01, READ, NO_ID), (0x20, 0, NO_ID), *entries])
     try:
         os.setxattr(file, "system.posix_acl_access", b"\2\0\0\0" + b"".join(struct.pack("<HHI", *row) for row in rows))

@@ -1,4 +1,4 @@
-"""The rule for receivers: what is public is allowed, and of the rest what the settings name, however it is written."""
+"""Rule for receivers: public ones are allowed, and others only if the settings name them, however they are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a law is tried: with `pytest --hypothesis-profile=thorough` five times as often as for every change."""
+"""Number of examples for a law: `pytest --hypothesis-profile=thorough` tries five times as many as each change."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ settings.register_profile(THOROUGH, settings.get_profile("ci"))
 
 
 def trials(thorough: int, **options: Any) -> settings:
-    """So many examples in the thorough profile, a fifth of them in any other."""
+    """Return settings with that many examples in the thorough profile, and a fifth of them in any other."""
     is_thorough = settings.get_current_profile_name() == THOROUGH
     return settings(max_examples=thorough if is_thorough else thorough // _TIMES, deadline=None, **options)

@@ -1,4 +1,4 @@
-"""A clock that a test owns: nothing waits, and nothing passes by itself."""
+"""Clock of a test: nothing waits, and no time passes by itself."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _IDLE = 3
-"""Turns of the event loop without work after which nothing can happen on it but a timer."""
+"""Turns of the event loop without work after which only a timer can make something happen."""
 
 _IDLE_WITH_THREADS = 60
-"""The same beside threads: turns in which their result surely arrives."""
+"""Turns without work while threads run, in which their results surely arrive."""
 
 
 class VirtualClock:
-    """Time jumps to the next sleeper, and only when all that can happen without it has happened."""
+    """Clock whose time jumps to the next sleeper as soon as no task can run without that."""
 
     def __init__(self, start: datetime = datetime(2026, 3, 1, 12, tzinfo=UTC)) -> None:
         self._start, self._tick = start, 0.0
         self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
 
     def now(self) -> datetime:
-        """The wall clock: aware, UTC."""
+        """Return the time of the wall clock: aware, UTC."""
         return self._start + timedelta(seconds=self._tick)
 
     def monotonic(self) -> float:
-        """Seconds since this clock was made."""
+        """Return the seconds since this clock was made."""
         return self._tick
 
     async def sleep(self, seconds: float) -> None:
@@ -39,7 +39,7 @@ class VirtualClock:
         await waked
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, however long it takes on this clock."""
+        """Return the result of `work`, however long it takes on this clock."""
         task = asyncio.ensure_future(work)
         try:
             while not await self._idle(task):

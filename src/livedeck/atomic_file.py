@@ -145,7 +145,7 @@ def _resolve(target: Path) -> Path:
 
 
 _MAX_LINKS = 40
-"""Maximum number of links in a row; the kernel has the same limit."""
+"""Maximum number of links to follow; the kernel has the same limit."""
 
 
 def _check_regular(status: os.stat_result) -> None:

@@ -146,7 +146,7 @@ def multiplexer() -> str:
 
 
 def has_mouse() -> bool:
-    """Return whether to let the terminal report the mouse. With mouse reports, GNU screen delays a lone escape."""
+    """Return whether to let the terminal report the mouse: not in GNU screen, which would delay a lone escape."""
     return multiplexer() != "screen"
 
 

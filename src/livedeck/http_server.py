@@ -100,7 +100,10 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def _find_owed(self) -> Owed | None:
-        """Return the part that the server waits for, or None. Between two requests uvicorn itself limits the wait."""
+        """Return the part that the server waits for; None if it waits for none.
+
+        Also None between two requests, because uvicorn itself limits that wait.
+        """
         unsent = self.transport.get_write_buffer_size()
         if unsent:
             return Owed("response", self.last_cycle, unsent)

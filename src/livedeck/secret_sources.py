@@ -122,7 +122,7 @@ def secret_from_command(setting: str, argv: tuple[str, ...]) -> str:
         late = f"still running after {TOKEN_COMMAND_TIMEOUT:.0f} s; run it by hand to see why"
         raise SettingsError(f"{source}: {late}") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "its arguments cannot be passed"
+        reason = error.strerror if isinstance(error, OSError) else "an argument has a character that cannot be passed"
         raise SettingsError(f"{source}: cannot be run: {reason}") from None
     if process.returncode:
         raise SettingsError(f"{source}: failed with exit code {process.returncode}; run it by hand to see why")

@@ -1,7 +1,7 @@
-"""Measure budget 10: the whole way of an alarm, in one process, from a platform's answer to the wall.
+"""Measure budget 10: the whole way of an alarm, in one process, from a reply of the platform to the wall.
 
-Two hundred events are polled. Every second or so, one answer brings a QoS status that nobody knows, with another number
-each time, and the next answer of that event takes it back.
+Two hundred events are polled. Every second or so, one reply brings an undocumented QoS status, with another number each
+time, and the next reply of that event takes it back.
 """
 
 from __future__ import annotations

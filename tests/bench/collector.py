@@ -98,9 +98,9 @@ async def get(port: int, path: str, token: str = "", body: bytes | None = None) 
 
 @dataclass
 class Reader:
-    """A deck: a raw socket.
+    """Deck that is a raw socket.
 
-    `delays`: delays of the new samples (s). `heard`: whether the deck was told of an acknowledged alarm, at `heard_at`
+    `delays`: delays of the new samples (s). `heard`: whether the acknowledgement of an alarm arrived, at `heard_at`
     (monotonic s). `missed`: number of changes that were left out.
     """
 
@@ -237,9 +237,9 @@ async def settled(port: int, events: int, seconds: float = 10.0) -> dict[str, An
 
 
 async def acknowledge(port: int, alarm: dict[str, Any], readers: Sequence[Reader]) -> float:
-    """Acknowledge an alarm. Return the seconds until the last of the readers was told.
+    """Acknowledge an alarm. Return the seconds until the last of the readers received it.
 
-    If the alarm is another one by now, acknowledges the one that the refusal names.
+    If the alarm has changed meanwhile, acknowledges the one that the refusal names.
     """
     key = json.dumps([alarm["event_id"], alarm["kind"], alarm.get("target", "")]).encode()
     path = f"/v1/alarms/{urlsafe_b64encode(key).decode().rstrip('=')}/acknowledge"

@@ -45,7 +45,7 @@ LOUD = frozenset({Severity.WARNING, Severity.CRITICAL})
 
 @dataclass(slots=True)
 class Told:
-    """An alarm as it asked for attention: seconds of the stream, and the event's place (-1: the deck's own).
+    """Alarm when it was announced: seconds of the stream, and the index of its event (-1: the deck itself).
 
     `ended_as`: its severity at its end.
     """
@@ -59,14 +59,14 @@ class Told:
 
 @dataclass(slots=True)
 class Run:
-    """The alarms of a show. `hours`: stream-hours while the deck was open."""
+    """Alarms of a show. `hours`: stream-hours while the deck was open."""
 
     told: list[Told] = field(default_factory=list)
     hours: float = 0.0
 
 
 class Deck:
-    """The judging half of a monitor: takes answers, and says which alarms there are."""
+    """Judging half of a monitor: it takes replies and returns the present alarms."""
 
     def __init__(self, show: Show, thresholds: Thresholds | None = None, cadence: Cadence | None = None) -> None:
         base = thresholds or Thresholds()

@@ -62,7 +62,7 @@ _NAIVE_INDEX = "CREATE INDEX sample_time ON sample (event, stream, time)"
 
 
 class Stream:
-    """A stream that goes on sample by sample, as the monitor has it."""
+    """Stream that grows sample by sample, in the form of the monitor."""
 
     def __init__(self, number: int, known: int, first: int) -> None:
         self.event = Event.model_validate({"id": f"event-{number}", "stream": {"id": f"stream-{number}"}})
@@ -97,7 +97,7 @@ def snapshot(streams: list[Stream], at: datetime) -> Snapshot:
 
 
 class Naive:
-    """The schema of a first attempt: text in a table, an index, and a commit each tick."""
+    """Naive schema: text in a table, an index, and a commit each tick."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

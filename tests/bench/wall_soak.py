@@ -55,7 +55,7 @@ def _resident(pid: str = "self") -> int:
 
 
 class Nights:
-    """The bad night, founded anew whenever one is over."""
+    """App that plays the bad night, and starts it anew at each end."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
@@ -79,7 +79,7 @@ class Nights:
 
 
 class Patient(VirtualClock):
-    """Clock that waits a moment of real time if everything that could happen happens in a thread."""
+    """Clock that waits for a moment of real time while threads may still have work."""
 
     def _jump(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The simulated platform with its answers altered and every change refused: started as a script, found by its tests."""
+"""Simulated platform that alters its replies and refuses every change. Tests start it as a script."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ Json = dict[str, Any]
 
 
 class Altered:
-    """Over an ASGI app. `alter`: what a document of its becomes. `refuse`: the error that the next change gets."""
+    """ASGI app around another one. `alter`: changes the document of a reply.
+
+    `refuse`: returns the error for the next change.
+    """
 
     def __init__(self, app: Any, alter: Callable[[Any], Any], refuse: Callable[[], Json]) -> None:
         self._app, self._alter, self._refuse = app, alter, refuse
@@ -56,7 +59,7 @@ class Altered:
 
 
 def serve(alter: Callable[[Any], Any], refuse: Callable[[], Json]) -> None:
-    """Print the address and a token as JSON, and serve on a free port of loopback until it is ended."""
+    """Print the address and a token as JSON, and serve on a free port of loopback until the process ends."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -67,7 +70,7 @@ def serve(alter: Callable[[Any], Any], refuse: Callable[[], Json]) -> None:
 
 @contextmanager
 def altered(home: Path, script: str) -> Iterator[dict[str, str]]:
-    """The platform of that script beside this file; the address and the token that it printed."""
+    """Run a script of this folder as the platform. Yields the address and the token that it printed."""
     folder = Path(__file__).parent
     command = [sys.executable, str(folder / script)]
     env = environment(home)

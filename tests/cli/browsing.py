@@ -1,4 +1,4 @@
-"""A tab of chromium, without a window, over the pipe of its own protocol: for pages that never end to load."""
+"""Headless tab of Chromium, driven over the pipe of its DevTools protocol, for pages that never finish loading."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ _FLAGS = (
 
 
 class Tab:
-    """One tab. Every call ends, or the test does."""
+    """Tab of a browser. Every call is bounded in time."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self._numbers, self._session = count(1), ""
 
     async def begin(self) -> None:
-        """Open it, with nothing in it."""
+        """Open an empty page."""
         target = await self._call("Target.createTarget", url="about:blank")
         attached = await self._call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
         self._session = attached["sessionId"]
 
     async def open(self, address: str) -> None:
-        """Go there."""
+        """Open an address."""
         await self._call("Page.navigate", url=address)
 
     async def evaluate(self, expression: str) -> Any:
-        """The value of that script, once its promise is kept."""
+        """Return the value of a script after its promise is resolved."""
         answer = await self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
     async def wait_for(self, expression: str) -> Any:
-        """Its value, as soon as there is one that is not nothing."""
+        """Wait until a script has a value, and return the value."""
         step = f"new Promise((done) => {{ const look = () => {{ const is = {expression}; "
         again = "(Array.isArray(is) ? is.length : is) ? done(is) : setTimeout(look, 50); }; look(); })"
         return await self.evaluate(step + again)
 
     async def frame_addresses(self) -> list[str]:
-        """Where the frames of the page have come to."""
+        """Return the current addresses of the frames of the page."""
         targets = (await self._call("Target.getTargets", filter=[{"type": "iframe"}]))["targetInfos"]
         tree = (await self._call("Page.getFrameTree"))["frameTree"]
         inside = [child["frame"]["url"] for child in tree.get("childFrames", ())]
@@ -70,7 +70,7 @@ class Tab:
 
 @asynccontextmanager
 async def browser(home: Path) -> AsyncIterator[Tab]:
-    """A browser with one tab, for a minute at most; it keeps what it writes in that folder."""
+    """Yield the tab of a browser that runs for at most a minute and keeps its files in `home`."""
     commands, ours_out = os.pipe()
     ours_in, answers = os.pipe()
     script = f'exec "$@" 3</dev/fd/{commands} 4>/dev/fd/{answers}'  # where chromium looks for them

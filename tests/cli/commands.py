@@ -25,13 +25,13 @@ TIMEOUT = 60
 
 
 def environment(home: Path, **extra: str) -> dict[str, str]:
-    """Nothing of the user's own settings: a bare path, an empty home, and what is given."""
+    """Return variables without any setting of the user: a bare path, an empty home, and `extra`."""
     kept = {"PATH": os.environ["PATH"], "PYTHONPATH": SOURCE, "HOME": str(home), "TERM": "xterm-256color"}
     return {**kept, **extra}
 
 
 def livedeck(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run it to its end, without a terminal."""
+    """Run a command to its end, without a terminal."""
     return run(
         [*LIVEDECK, *arguments],
         env=environment(home, **(env or {})),
@@ -44,7 +44,7 @@ def livedeck(home: Path, *arguments: str, env: Mapping[str, str] | None = None) 
 
 @contextmanager
 def logging_restored() -> Iterator[None]:
-    """The logging of the process is left as it was found: what a command sets holds for a process of its own."""
+    """Restore the logging of the process at the end, because a command changes it for its whole process."""
     loggers = [logging.getLogger(name) for name in (None, "livedeck.client")]
     found = [(logger, list(logger.handlers), logger.level) for logger in loggers]
     loggers[0].handlers = []
@@ -61,7 +61,7 @@ def logging_restored() -> Iterator[None]:
 
 
 def called(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run it to its end in this process: cheaper by an interpreter, and as good where nothing of the process counts."""
+    """Run a command to its end in this process: cheaper, for tests that need no process of its own."""
     foreign = {name: None for name in os.environ if name.startswith(("LIVEDECK_", "XDG_", "NO_COLOR", "COLORTERM"))}
     with logging_restored():
         done = CliRunner().invoke(main, arguments, env={**foreign, **environment(home, **(env or {}))})
@@ -79,7 +79,7 @@ def called(home: Path, *arguments: str, env: Mapping[str, str] | None = None) ->
 def served(
     home: Path, *arguments: str, stderr: IO[str] | None = None
 ) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
-    """A `livedeck serve --json` that answers, and what it printed."""
+    """Yield a running `livedeck serve --json` and the JSON that it printed."""
     command = [*LIVEDECK, "serve", "--json", "--port", "0", *arguments]
     with Start(command, env=environment(home), stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
         try:
@@ -90,7 +90,7 @@ def served(
 
 
 def settings_of(home: Path, text: str = "") -> dict[str, str]:
-    """The environment of a settings file with that text, and of a history beside it."""
+    """Return the variables for a settings file with `text` and a history beside it."""
     config = home / "config.toml"
     config.write_text(text)
     return {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(home / "history.sqlite")}
@@ -98,7 +98,7 @@ def settings_of(home: Path, text: str = "") -> dict[str, str]:
 
 @contextmanager
 def collecting(home: Path, env: Mapping[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A `livedeck collector run` that knows a token, and its address: all that its first line says."""
+    """Yield a running `livedeck collector run` that has a token, and its address from its first line."""
     pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
     with Start([*LIVEDECK, "collector", "run"], env=environment(home, **env), **pipes) as process:
         try:
@@ -112,7 +112,7 @@ def collecting(home: Path, env: Mapping[str, str]) -> Iterator[tuple[subprocess.
 
 
 def command_of(line: Sequence[str]) -> tuple[str, ...]:
-    """The words of the command at the beginning of a line."""
+    """Return the words of the command at the beginning of a line."""
     known = load_description()
     counts = [count for count in range(1, len(line) + 1) if " ".join(line[:count]) in known]
     return tuple(line[: counts[-1]])

@@ -60,7 +60,7 @@ _OWNER = (
     "os.getpid() == os.getsid(0) or os.setsid()\n"
     "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\nos.chdir(sys.argv[1])\nos.execv(sys.argv[2], sys.argv[2:])\n"
 )
-"""A shell wants a terminal of its own."""
+"""Program that takes the terminal as its controlling terminal, as a shell needs it, and then becomes the shell."""
 
 _STAND_IN = """#!{python} -IS
 import _socket, marshal, posix, sys
@@ -95,7 +95,7 @@ class Shell:
         self._records_read = 0
 
     def offer(self, events: Sequence[Sequence[object]]) -> None:
-        """Have these pairs of id and name known to completion, as if a command had listed them."""
+        """Make completion know these pairs of id and name, as if a command had listed them."""
         path = self._home / ".local" / "state" / "livedeck" / "completion-events.json"
         path.write_text(json.dumps(events))
 
@@ -112,11 +112,11 @@ class Shell:
         return [json.loads(line) for line in new]
 
     def errors(self) -> str:
-        """All that completion wrote to its standard error."""
+        """Return the text that completion wrote to its standard error."""
         return (self._home / "errors").read_text(encoding="utf-8")
 
     def fired(self) -> list[str]:
-        """Canaries that fired since the last call: programs that were started, files that were made."""
+        """Return the canaries that fired since the last call: started programs and created files."""
         log = self._home / "fired"
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
         log.unlink(missing_ok=True)

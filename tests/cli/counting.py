@@ -1,4 +1,4 @@
-"""A deck that writes down, once its first frame is drawn, which modules it has and how many dataclasses were made."""
+"""Deck that records, after its first frame, its imported modules and the number of dataclasses that were made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ made = [0]
 
 
 def count_dataclasses() -> None:
-    """Count each class that becomes a dataclass. Their common way in the standard library has a private name only."""
+    """Count each class that becomes a dataclass, by the private function of the standard library that makes each."""
     process: Any = vars(dataclasses)["_process_class"]
 
     def counted(*arguments: Any) -> Any:
@@ -24,7 +24,7 @@ def count_dataclasses() -> None:
 
 
 def note_first_frame(path: Path) -> None:
-    """Write the counts to that file when the deck has drawn its first frame."""
+    """Write the counts to a file when the deck has drawn its first frame."""
     from livedeck.ui.app import Deck
 
     mount = Deck.on_mount

@@ -1,4 +1,4 @@
-"""A deck that meets a fault of its own in the middle of a show; to be run in a terminal."""
+"""Deck that fails by a bug of its own in the middle of a show, to run in a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A platform of another house: the API's document over the standard library's server, in real time, with whims."""
+"""Platform without code of livedeck: the documented API on the standard library's server, in real time, with faults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CADENCE = 2
 """Seconds between two samples."""
 
 KEPT = 300
-"""Samples that an answer holds: ten minutes."""
+"""Number of samples in a reply: ten minutes."""
 
 
 def timestamp(epoch: float) -> str:
@@ -29,15 +29,15 @@ def timestamp(epoch: float) -> str:
 
 
 class ForeignPlatform(ThreadingHTTPServer):
-    """Events with a steady encoder each; what else happens is set by the test while it serves.
+    """Platform with a steady encoder for each event. A test sets its faults while it serves.
 
-    `lost`: the share of requests that are answered 503, the same ones of each path for a seed. `delay`: seconds before
-    each answer. `portal`: every request is sent to a login page ("redirect"), or gets one ("page"). `unlisted`: ids
-    that the lists leave out, for so many of them. `lag`: seconds by which the samples of that event come late.
-    `change`: what is done to each sample of an event before it is sent. `token`: the one that is accepted. `away`:
-    every request is answered 502. `silent`: ids whose samples never come. `ahead`: seconds that its clock is ahead of
-    this machine's: while that slept. `cut_at`: time from which no encoder sends any more (epoch s), None for never.
-    `unheard`: ends of the paths that are answered 503.
+    `lost`: share of requests with the reply 503, the same ones of each path for a seed. `delay`: seconds before each
+    reply. `portal`: every request is redirected to a login page ("redirect"), or gets one ("page"). `unlisted`: id of
+    an event -> number of lists that will omit it. `lag`: id of an event -> seconds by which its samples come late.
+    `change`: changes each sample of an event before it is sent. `token`: the accepted token. `away`: every request gets
+    502. `silent`: ids of events whose samples never come. `ahead`: seconds that the platform's clock is ahead of this
+    machine's, as after a sleep of this machine. `cut_at`: time from which no encoder sends (epoch s); None for never.
+    `unheard`: ends of the paths that get 503.
     """
 
     daemon_threads = True
@@ -63,7 +63,7 @@ class ForeignPlatform(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def now(self) -> float:
-        """Its clock (epoch s)."""
+        """Return the time of the platform (epoch s)."""
         return time.time() + self.ahead
 
     def _event(self, number: int) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class ForeignPlatform(ThreadingHTTPServer):
         }
 
     def samples(self, event_id: str) -> list[dict[str, Any]]:
-        """The newest of that event's stream, oldest first."""
+        """Return the newest samples of the event's stream, oldest first."""
         if event_id in self.silent:
             return []
         until = min(self.now() - self.lag.get(event_id, 0.0), self.cut_at or self.now())
@@ -124,11 +124,11 @@ class ForeignPlatform(ThreadingHTTPServer):
         )
 
     def number(self, event_id: str) -> int:
-        """Which of the halls that is, from 0 on."""
+        """Return the number of the event's hall, from 0 on."""
         return [event["id"] for event in self.events].index(event_id)
 
     def loses(self, path: str) -> bool:
-        """Whether this request is answered 503."""
+        """Return whether this request gets 503."""
         with self.lock:
             self.asked[path] += 1
             self.heard.notify_all()
@@ -136,7 +136,7 @@ class ForeignPlatform(ThreadingHTTPServer):
             return is_lost or path.endswith(tuple(self.unheard))
 
     def wait_for_polls(self, count: int, seconds: float) -> None:
-        """Return once the samples of each event were asked for so many times more, however long ago the first was."""
+        """Wait until the samples of each event were polled `count` times more."""
 
         def polls() -> list[int]:
             asked = {path.split("/")[-2]: times for path, times in self.asked.items() if path.endswith("/qos")}
@@ -153,7 +153,7 @@ class ForeignPlatform(ThreadingHTTPServer):
             assert self.heard.wait_for(are_made, seconds), f"polls that were not made: {missing}"
 
     def listed(self) -> list[dict[str, Any]]:
-        """The events of one list."""
+        """Return the events of one list."""
         with self.lock:
             missing = {event_id for event_id, count in self.unlisted.items() if count > 0}
             self.unlisted = {event_id: count - 1 for event_id, count in self.unlisted.items()}
@@ -161,7 +161,7 @@ class ForeignPlatform(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection, kept alive."""
+    """Connection, kept alive."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -220,16 +220,16 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def date_time_string(self, timestamp: float | None = None) -> str:
-        """The `Date` of an answer."""
+        """Return the `Date` of a reply."""
         return super().date_time_string(self.server.now() if timestamp is None else timestamp)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the base's own name
-        """To nobody."""
+        """Log nothing."""
 
 
 @contextmanager
 def foreign_platform(count: int = 4, seed: int = 1) -> Iterator[ForeignPlatform]:
-    """One that serves on a thread of its own."""
+    """Yield a platform that serves in a thread of its own."""
     with ForeignPlatform(count, seed) as platform:
         thread = threading.Thread(target=platform.serve_forever, args=(0.05,), daemon=True)
         thread.start()

@@ -1,4 +1,4 @@
-"""Command lines in processes of their own, by the program `forking.py`."""
+"""Command lines in processes of their own, forked by the program `forking.py`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cli.groups_stage import Stage
 FORKING = Path(__file__).with_name("forking.py")
 
 Run = Callable[..., tuple[int, str, str]]
-"""Runs a line, with `stdin`, `stdout` and `stderr` as `forking.py` has them; exit code, output and errors."""
+"""Function that runs a line with streams as in `forking.py`, and returns its exit code, output and errors."""
 
 
 @contextmanager
 def forked(on_stage: Stage, **extra: str) -> Iterator[Run]:
-    """Lines with the settings of that stage, and these variables."""
+    """Yield a function that runs lines with the settings of a stage and with `extra` variables."""
     env = environment(on_stage.home, **{**on_stage.env, **extra})
     env["PYTHONPATH"] += f":{FORKING.parents[1]}"
     with subprocess.Popen(

@@ -17,7 +17,7 @@ from livedeck.cli import PLACES
 
 
 def open_stream(number: int, spec: str) -> None:
-    """Make that the descriptor of that number."""
+    """Put a stream of that kind at a descriptor."""
     os.close(number)
     if spec == "closed":
         return
@@ -37,7 +37,7 @@ def open_stream(number: int, spec: str) -> None:
 
 
 def text_stream(number: int, spec: str) -> io.TextIOWrapper | None:
-    """The stream as Python has it at the start of a process: none where it is closed."""
+    """Return the stream as Python has it at the start of a process: None if the descriptor is closed."""
     if spec == "closed":
         return None
     mode = "rb" if number == 0 else "wb"
@@ -46,7 +46,7 @@ def text_stream(number: int, spec: str) -> io.TextIOWrapper | None:
 
 
 def run_line(line: dict[str, object]) -> int:
-    """Run that line in a child. Returns its exit code."""
+    """Run a line in a child. Returns its exit code."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -79,7 +79,7 @@ def run_line(line: dict[str, object]) -> int:
 
 
 def serve() -> None:
-    """Answer line by line, to the descriptors that were there at the start."""
+    """Reply line by line, on the descriptors that were open at the start."""
     requests, answers = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
     for text in requests:
         code = run_line(json.loads(text))

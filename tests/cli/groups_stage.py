@@ -1,4 +1,4 @@
-"""Every command of the groups, and every other that sends one of the 43 operations, ready to be called."""
+"""Every command of the groups, and every other command that sends one of the 43 operations, ready to be called."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ PICTURE = "https://pictures.example/a.png"
 
 @dataclass
 class Stage:
-    """A simulator over HTTP. `home`: of the user. `service`: what `serve` printed."""
+    """Simulator over HTTP. `home`: home of the user. `service`: JSON that `serve` printed."""
 
     home: Path
     service: dict[str, Any]
 
     @property
     def env(self) -> dict[str, str]:
-        """The settings that point at it."""
+        """Settings that point at the simulator, as variables."""
         names = {"LIVEDECK_BASE_URL": "base_url", "LIVEDECK_UPLOAD_URL": "upload_url", "LIVEDECK_TOKEN": "token"}
         return {name: str(self.service[field]) for name, field in names.items()}
 
     def read(self, *words: str) -> Any:
-        """What a command prints as JSON."""
+        """Return the JSON that a command prints."""
         done = called(self.home, *words, "--json", env=self.env)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
     def ids(self, *words: str) -> list[str]:
-        """The ids of a list."""
+        """Return the ids in a list that a command prints."""
         return [item["id"] for item in self.read(*words)["items"]]
 
     def video(self) -> str:
-        """The recording that tracks, annotations and posters hang on."""
+        """Return the id of the recording that has tracks, annotations and posters."""
         return self.ids("video", "list", REHEARSAL)[0]
 
     def file(self, name: str, text: str) -> str:
-        """The path of a file with that in it."""
+        """Write a file in the home and return its path."""
         path = self.home / name
         path.write_text(text, encoding="utf-8")
         return str(path)
 
     def made(self, *words: str) -> str:
-        """The id of what a command makes."""
+        """Return the id of the object that a command creates."""
         result = self.read(*words, "--yes")
         assert result["verdict"] == "done", result
         return str(result["target"]["id"])
 
     def control(self, method: str, path: str, body: Any = None) -> None:
-        """Have the simulator do that."""
+        """Send a request to the simulator's control API."""
         request = urllib.request.Request(
             f"{self.service['control_url']}/{path}",
             data=None if body is None else json.dumps(body).encode(),
@@ -70,7 +70,7 @@ class Stage:
 
     @contextmanager
     def fault(self, **what: Any) -> Iterator[None]:
-        """That fault strikes requests until the end of the block."""
+        """Keep a fault in force until the end of the block."""
         match = {name: what.pop(name) for name in ("method", "path") if name in what}
         self.control("POST", "faults", what | {"match": match})
         try:
@@ -81,7 +81,7 @@ class Stage:
 
 @contextmanager
 def stage(home: Path) -> Iterator[Stage]:
-    """A stage with a simulator of its own."""
+    """Yield a stage with a simulator of its own."""
     with served(home) as (_, service):
         yield Stage(home, service)
 
@@ -96,7 +96,7 @@ _COUNT = count(1)
 
 
 def _key_file(stage: Stage) -> str:
-    """A key that no profile has yet."""
+    """Return the path of a file with a key that no relay profile has yet."""
     return stage.file("key", f"key-77f{next(_COUNT)}")
 
 
@@ -185,7 +185,7 @@ CHANGES: Mapping[str, Line] = {
         "video", "material", "reorder", stage.video(), _material(stage)[1], _material(stage)[1],
     ),
 }  # fmt: skip
-"""Name of an operation -> a line that does it, to what may be changed."""
+"""Name of an operation -> function that returns a line for it, about an object that the test may change."""
 
 READS: Mapping[str, Line] = {
     "api.events.list": lambda _: ("event", "list"),
@@ -203,4 +203,4 @@ READS: Mapping[str, Line] = {
     "api.qos.get": lambda _: ("event", "qos", ON_AIR),
     "api.chat.export": lambda _: ("event", "chat", ON_AIR, "-o", "-"),
 }
-"""Method of the client -> a line that has it sent."""
+"""Method of the client -> function that returns a line which sends its request."""

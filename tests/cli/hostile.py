@@ -1,4 +1,4 @@
-"""A platform of which somebody else has named everything: payloads in every word, and a refusal of every change."""
+"""Platform with hostile data: payloads in every text, and a refusal of every change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAYLOADS = (*SEQUENCES.values(), *HIDDEN.values())
 FACTS = re.compile(
     r"id|.*_id|.*_at|time|type|from|to|begin|end|(play|rtmp)_link|stream_?key|latency_mode|code|quality|url|key"
 )
-"""Names of what no person words; a program goes by them."""
+"""Names of fields that programs read and no person words."""
 
 STATES = {"pending", "live", "finished", "done", "active", "inactive", "connected", "disconnected", "error"}
 
@@ -24,7 +24,7 @@ _numbers = count()
 
 
 def alter(value: Any, name: str = "") -> Any:
-    """Each word gets a payload of its own, always the same."""
+    """Return the value with a payload of its own for each text, always the same one."""
     if isinstance(value, dict):
         return {key: alter(item, key) for key, item in value.items()}
     if isinstance(value, list):
@@ -34,7 +34,7 @@ def alter(value: Any, name: str = "") -> Any:
 
 
 def refuse() -> Json:
-    """A refusal whose every word is a payload, the next ones each time."""
+    """Return a refusal with a payload in every text, the next payloads each time."""
     reasons = [{"name": name, "reason": _payload()} for name in ("name", "title", "other")]
     return {"code": 400400, "message": f"refused {_payload()}", "invalid_params": reasons}
 

@@ -1,4 +1,4 @@
-"""A command that never ends, listened to for a while on a virtual clock."""
+"""Run a command that never ends for a while, on a virtual clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from virtual_clock import VirtualClock
 
 
 async def listen(clock: VirtualClock, work: Coroutine[Any, Any, int], seconds: float) -> None:
-    """Run that command for so long. Raises what it raises."""
+    """Run a command for `seconds` and cancel it. Raises what the command raises."""
 
     async def until_bored() -> None:
         command, bored = asyncio.ensure_future(work), asyncio.ensure_future(clock.sleep(seconds))

@@ -1,4 +1,4 @@
-"""The programs that watch a platform, as a room full of people runs them."""
+"""Programs that watch a platform: a deck, a wall and `alarm list --follow`, as a control room runs them."""
 
 from __future__ import annotations
 
@@ -17,34 +17,37 @@ from cli.terminals import Terminal, terminal
 
 
 def settings(platform: ForeignPlatform) -> dict[str, str]:
-    """The environment that points at that platform."""
+    """Return the variables that point at a platform."""
     return {"LIVEDECK_BASE_URL": platform.address, "LIVEDECK_TOKEN": TOKEN}
 
 
 def words(data: bytes) -> str:
-    """What was written, without colours and moves."""
+    """Return written bytes as text, without colours and moves of the cursor."""
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", " ", data.decode("utf-8", "replace"))
 
 
 class Programs:
-    """A deck, a wall and `alarms --follow` on one history, and what they ever said."""
+    """Deck, wall and `alarm list --follow` on one history, and their whole output."""
 
     def __init__(self, deck: Terminal, wall: Terminal, follow: subprocess.Popen[str]) -> None:
         self.deck, self.wall, self._follow = deck, wall, follow
 
     def live(self, seconds: float) -> None:
-        """Let them run for so long."""
+        """Let the programs run for some seconds."""
         for _ in range(round(seconds)):
             self.deck.pause(0.5)
             self.wall.pause(0.5)
 
     def kinds_shown(self) -> set[str]:
-        """Every kind of alarm that deck and wall named."""
+        """Return every kind of alarm that deck or wall named."""
         shown = words(self.deck.written) + words(self.wall.written)
         return set(re.findall(r"\b[A-Z]+_[A-Z_]+\b|\bBLACKOUT\b|\bRECONNECTING\b|\bLOST\b", shown))
 
     def event_criticals(self) -> list[tuple[str, str]]:
-        """What was ever critical of an event, by the lines of `alarms --follow`; ends it."""
+        """Return event and kind of every critical change of an event's alarm that `alarm list --follow` printed.
+
+        Ends it.
+        """
         self._follow.terminate()
         lines = [json.loads(line) for line in self._follow.communicate(timeout=TIMEOUT)[0].splitlines()]
         return [(line["event_id"], line["kind"]) for line in lines if _is_event_critical(line)]
@@ -58,7 +61,7 @@ def _is_event_critical(line: dict[str, Any]) -> bool:
 def programs(
     home: Path, platform: ForeignPlatform, size: tuple[int, int] = (120, 40), **env: str
 ) -> Iterator[Programs]:
-    """All three, once the deck shows what the platform answered."""
+    """Yield the three programs once the deck shows data of the platform."""
     env = {**settings(platform), **env}
     if "LIVEDECK_TOKEN_FILE" in env:
         del env["LIVEDECK_TOKEN"]

@@ -1,4 +1,4 @@
-"""A platform with a canary in every place for a secret, which repeats all of them in each refusal of a change."""
+"""Platform with a canary in every place for a secret. It repeats the newest canaries in each refusal of a change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import quote
 from cli.altered import Json, serve
 
 CANARY = "c4nary"
-"""In each of them: what is searched for is this, in any spelling."""
+"""Beginning of every canary. Tests search for it in any spelling."""
 
 SPELLINGS = (
     str,
@@ -22,8 +22,7 @@ SPELLINGS = (
 
 
 def spellings() -> tuple[bytes, ...]:
-    """The beginning of a canary as it stands in a text, cut in the middle, escaped, in base64 and in hexadecimal
-    digits."""
+    """Return the spellings of a canary's beginning: plain, cut, escaped, in base64 and in hexadecimal digits."""
     aligned = (base64.b64encode(b" " * pad + CANARY.encode() + b"-").decode()[pad + 1 : pad + 6] for pad in range(3))
     plain = (CANARY, f"{CANARY[:3]}…", "%634nary", "\\u00634nary", CANARY.encode().hex(), *aligned)
     return tuple(text.encode() for text in plain)
@@ -31,11 +30,11 @@ def spellings() -> tuple[bytes, ...]:
 
 _numbers = count()
 _given: deque[str] = deque(maxlen=6)
-"""Those that were given out last."""
+"""Canaries that were given out last."""
 
 
 def alter(value: Any, name: str = "") -> Any:
-    """Another canary in each place for a secret, and a field that nobody knows in each object."""
+    """Return the value with a new canary in each place for a secret, and with an undocumented field in each object."""
     if isinstance(value, dict):
         altered = {key: alter(item, key) for key, item in value.items()}
         return altered | ({"surprise": f"{CANARY}-that-nobody-knows-of"} if "id" in value else {})
@@ -49,7 +48,7 @@ def alter(value: Any, name: str = "") -> Any:
 
 
 def refuse() -> Json:
-    """A refusal that repeats what was given out, in every spelling."""
+    """Return a refusal that repeats the newest canaries in every spelling."""
     repeated = [spell(text) for text in _given for spell in SPELLINGS]
     reasons = [{"name": "name", "reason": f"in use with {text}"} for text in repeated]
     encoded = base64.b64encode(json.dumps([*_given][-3:]).encode()).decode()
@@ -57,7 +56,7 @@ def refuse() -> Json:
 
 
 def _address(name: str, address: str) -> str:
-    """With a user and parameters; the key of an ingest link in its path, too."""
+    """Return the address with a user and parameters, and with a key in the path of an ingest link."""
     scheme, _, rest = address.partition("://")
     server, _, path = rest.partition("/")
     if name == "rtmp_link":

@@ -1,4 +1,4 @@
-"""What a terminal was told besides text, read anew from the bytes; knows nothing of what the deck lets pass."""
+"""Control sequences that a terminal received, read from the bytes by code that does not know the deck's filter."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ _OSC = re.compile(r"\](\d+);([^\x07\x1b]*)(?:\x07|\x1b\\)")
 _WHOLE_OSC = re.compile("\x1b" + _OSC.pattern)
 
 _RUNG = re.compile(f"{_WHOLE_OSC.pattern}\x07|(?P<place>\x1b\\[[0-9;]+H)\x07(?=(?P=place))")
-"""The bell behind a title or a notification, or alone where the cursor stands."""
+"""Pattern of a bell after a title or a notification, or alone at the place of the cursor."""
 
 MODES = {"7", "25", "1000", "1003", "1004", "1006", "1015", "1016", "1049", "2004", "2026", "2048"}
-"""Wrapping, cursor, mouse, focus, the other screen, pasting, whole updates, resizing."""
+"""Private modes that the deck may set: wrapping, cursor, mouse, focus, other screen, pasting, updates, resizing."""
 
 BROUGHT = {"38;2;1;2;3", "8;38;2;1;2;4"}
-"""Colours that no theme has: a payload's."""
+"""Colours of a payload, which no theme has."""
 
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _BARE = re.compile(f"[\x00-\x09\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u2028\u2029{_BIDI}]")
 
 
 def foreign(data: bytes, size: tuple[int, int], copied: str = "") -> list[str]:
-    """All that the deck has no use for, in a terminal of that many columns and rows; `copied`: what it may copy.
+    """Return all control characters and sequences that are not the deck's own.
 
-    It calls its window, and the desktop, by its own name, and rings the bell behind that or where the cursor stands.
+    `size`: columns and rows of the terminal. `copied`: text that the deck may copy. The deck names its window and its
+    desktop notifications after itself. It rings the bell after either, or at the place of the cursor.
     """
     text = data.decode("utf-8", "surrogateescape")
     return [*_controls(text), *_sequences(text, size, copied)]
@@ -59,7 +60,7 @@ def _is_own(text: str, start: int, size: tuple[int, int], copied: str) -> bool:
 
 
 def _is_call(content: str) -> bool:
-    """A title or a notification: what the deck says in one line, or nothing, which takes a title back."""
+    """Return whether a title or a notification is the deck's own: its line, or empty, which removes a title."""
     return not content or "livedeck" in content
 
 

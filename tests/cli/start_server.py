@@ -52,7 +52,7 @@ def serve(control: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
 
 def become(request: dict[str, Any], descriptors: list[int]) -> None:
-    """Be the process that was asked for, but for its program."""
+    """Give this process the streams, variables and folder of the requested process."""
     if request["session"]:
         os.setsid()
     for number, descriptor in enumerate(descriptors):

@@ -1,4 +1,4 @@
-"""A deck that stands still in the middle of its imports until it is let go; to be run in a terminal."""
+"""Deck that waits in the middle of its imports until a test lets it continue, to run in a terminal."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from types import ModuleType
 from livedeck.cli import main
 
 STANDING = "stands still"
-"""Written once it does."""
+"""Text that the deck writes while it waits."""
 
 
 class _Gate(MetaPathFinder):
-    """Finds nothing; waits for somebody to open the FIFO before one of the large libraries is looked for."""
+    """Import hook that finds nothing. Before a large library is searched, it waits for a writer of the FIFO."""
 
     def __init__(self, fifo: Path) -> None:
         self._fifo = fifo

@@ -27,16 +27,16 @@ LIVEDECK = [sys.executable, "-m", "livedeck"]
 """The command, which `Start` forks and `subprocess` starts."""
 
 TRUE_START = ["env", *LIVEDECK]
-"""The command as a new interpreter, wherever it is started."""
+"""Command that always starts a new interpreter."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 
 _OF_THE_INTERPRETER = ("PYTHON", "LANG", "LC_", "LD_", "TEXTUAL")
-"""Variables that are read once, before or while modules are imported."""
+"""Beginnings of variables that are read once, before or while modules are imported."""
 
 
 class Start(subprocess.Popen[AnyStr]):
-    """A process of `LIVEDECK`, forked where nothing of the interpreter's own start is asked for."""
+    """Process of `LIVEDECK`. It is forked, unless its options need a new interpreter."""
 
     # Popen makes the pipes, waits, and reads: only how the process comes to be is another.
     def _execute_child(self, *values: Any) -> None:
@@ -72,7 +72,7 @@ def run(command: Sequence[str], *, timeout: float, **options: Any) -> subprocess
 
 
 def _is_plain(asked: Mapping[str, Any]) -> bool:
-    """Return whether a fork can be the process that is asked for."""
+    """Return whether a fork can have these options."""
     environment = asked["env"]
     return (
         sys.platform == "linux"
@@ -92,7 +92,7 @@ def _mask() -> int:
 
 
 class _Server:
-    """The running `start_server.py` of this process."""
+    """Running `start_server.py` of this process."""
 
     def __init__(self) -> None:
         self._control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -1,4 +1,4 @@
-"""A process behind a pseudo terminal: what it writes, and what is pressed there."""
+"""Process behind a pseudo terminal: reads its output and presses keys."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ from cli.commands import TIMEOUT, environment
 from cli.starts import LIVEDECK, Start
 
 RESTORED = ((b"\x1b[?1049h", b"\x1b[?1049l"), (b"\x1b[?25l", b"\x1b[?25h"), (b"\x1b[?1000h", b"\x1b[?1000l"))
-"""Alternate screen, hidden cursor, mouse: how each goes on and off."""
+"""Sequences that switch alternate screen, hidden cursor and mouse on and off."""
 
 
 class Terminal:
-    """A process behind a pseudo terminal, and all that it ever wrote."""
+    """Process behind a pseudo terminal, and its whole output."""
 
     def __init__(self, process: subprocess.Popen[bytes], master: int, modes_found: list[Any], path: str) -> None:
         self.process, self.written, self._master = process, b"", master
         self.modes_found, self._path = modes_found, path
 
     def until(self, pattern: str) -> str:
-        """Read until that text was written since the last call; what colours it is skipped. Returns its last group."""
+        """Read until the output since the call matches `pattern`, apart from colours.
+
+        Returns the last group of the match.
+        """
         start, end = len(self.written), monotonic() + TIMEOUT
         while not (found := re.search(pattern, _words(self.written[start:]))):
             assert monotonic() < end, f"{pattern!r} never came: {_words(self.written[start:])[-2000:]}"
@@ -41,16 +44,16 @@ class Terminal:
         return found[found.lastindex or 0]
 
     def until_raw(self, pattern: bytes) -> None:
-        """Read until those bytes were written at all."""
+        """Read until the whole output matches `pattern`."""
         end = monotonic() + TIMEOUT
         while not re.search(pattern, self.written):
             assert monotonic() < end, f"{pattern!r} never came"
             assert self._read(), f"it ended before {pattern!r}"
 
     def pause(self, seconds: float) -> None:
-        """Read for so long, as a person who looks at it before the next key, and until the process is at rest.
+        """Read for `seconds`, like a person who looks before the next key, and then until the process is at rest.
 
-        On a busy machine it is still at work on the last key when those seconds are over.
+        On a busy machine, the process may still handle the last key after that time.
         """
         end = monotonic() + seconds
         while (left := end - monotonic()) > 0 and select.select([self._master], [], [], left)[0]:
@@ -69,7 +72,7 @@ class Terminal:
         os.write(self._master, keys.encode())
 
     def press_slowly(self, data: bytes) -> None:
-        """As much as a terminal takes at a time, while what is drawn is read."""
+        """Write data in portions that the terminal takes, and read the output meanwhile."""
         while data:
             ready, room, _ = select.select([self._master], [self._master], [], TIMEOUT)
             assert ready or room, "it neither reads nor writes"
@@ -79,7 +82,7 @@ class Terminal:
                 data = data[os.write(self._master, data[:1024]) :]
 
     def press_until(self, keys: str, pattern: str) -> None:
-        """Press that until it is taken: a dialog takes no answer in its first moments, however slow the machine is."""
+        """Press keys again and again until the output matches: a dialog ignores keys in its first moments."""
         start, end = len(self.written), monotonic() + TIMEOUT
         while not re.search(pattern, _words(self.written[start:])):
             assert monotonic() < end, f"{pattern!r} never came: {_words(self.written[start:])[-2000:]}"
@@ -91,15 +94,15 @@ class Terminal:
         self.process.send_signal(signal.SIGWINCH)
 
     def modes(self) -> list[Any]:
-        """As `tcgetattr` has them."""
+        """Return the modes of the terminal as `tcgetattr` does."""
         return termios.tcgetattr(self._master)
 
     def set_modes(self, modes: list[Any]) -> None:
-        """As a shell does when it has the terminal back."""
+        """Set the modes of the terminal, as a shell does when it has the terminal back."""
         termios.tcsetattr(self._master, termios.TCSANOW, modes)
 
     def fill(self, columns: int, rows: int) -> None:
-        """Have the screen drawn until the terminal, which nobody reads meanwhile, takes no more."""
+        """Redraw the screen, without reading, until the terminal takes no more output."""
         end = monotonic() + TIMEOUT
         side = os.open(self._path, os.O_WRONLY | os.O_NOCTTY)
         while select.select([], [side], [], 0)[1]:
@@ -110,7 +113,7 @@ class Terminal:
         os.close(side)
 
     def close(self) -> None:
-        """As a window is closed: nobody reads any more, and the session is told."""
+        """Close the terminal as a window does: the session gets a hangup, and nobody reads any more."""
         os.close(self._master)
         self._master = -1
 
@@ -118,7 +121,7 @@ class Terminal:
         return self._master < 0
 
     def ended(self, within_seconds: float = TIMEOUT) -> int:
-        """Read to the end; the exit code."""
+        """Read to the end of the process. Returns its exit code."""
         end = monotonic() + within_seconds
         while self._read(within_seconds):
             assert monotonic() < end, f"it goes on: {_words(self.written)[-2000:]}"
@@ -153,7 +156,7 @@ def _words(data: bytes) -> str:
 def terminal(
     home: Path, *arguments: str, size: tuple[int, int] = (120, 40), program: Sequence[str] = LIVEDECK, **env: str
 ) -> Iterator[Terminal]:
-    """`livedeck`, or another program, in a terminal of that many columns and rows."""
+    """Yield `livedeck`, or another program, in a terminal of that size in columns and rows."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     modes_found, path = termios.tcgetattr(slave), os.ttyname(slave)

@@ -40,7 +40,7 @@ def platform(on_stage: Stage) -> Platform:
 
 @asynccontextmanager
 async def agent(on_stage: Stage, *words: str, **other: str) -> AsyncIterator[Client]:
-    """An agent that has started `livedeck mcp` with these words. `other`: its variables besides those of the stage."""
+    """Yield an agent that has started `livedeck mcp` with these words. `other`: variables besides the stage's."""
     arguments = ["-m", "livedeck", "mcp", *words]
     env = environment(on_stage.home, **{**on_stage.env, **other})
     async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=arguments, env=env))) as client:

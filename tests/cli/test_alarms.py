@@ -68,7 +68,7 @@ def test_what_was_acknowledged_at_a_deck_is_so_for_alarms_status_and_metrics(tmp
 
 
 async def _acknowledge(path: Path, alarms: list[dict[str, Any]]) -> None:
-    """As a deck of this machine keeps it."""
+    """Acknowledge alarms as a deck of this machine stores it."""
     history = await History.open(path, datetime.now(UTC))
     for number, alarm in enumerate(alarms):
         key = AlarmKey(alarm["event_id"] or "", alarm["kind"], alarm["target"] or "")
@@ -89,9 +89,9 @@ def test_the_alarms_of_a_platform_that_cannot_be_asked_are_not_called_none(tmp_p
 
 @asynccontextmanager
 async def watched() -> AsyncIterator[Deck]:
-    """A monitor of one event whose encoder falls silent twenty seconds after NOW and comes back after sixty.
+    """Yield a monitor of one event whose encoder is silent from 20 s to 60 s after NOW.
 
-    Its samples then leave no hole: it had been there all the time.
+    Its later samples fill the gap, because the encoder sent all the time.
     """
     clock = VirtualClock()
     deck = Deck(Stage(clock, event(name="Town hall")))

@@ -1,4 +1,4 @@
-"""The real programs on a platform of another house, all of whose encoders are cut at once: the incident comes first."""
+"""All encoders of a platform without code of livedeck are cut at once. Real programs announce the incident first."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LEARNT_POLLS = 12
 """Polls of each event, by both programs together, in which each learns how late its samples usually are."""
 
 LATER_POLLS = 4
-"""Polls of each event after the incident, by both programs together, after which a single would have been told."""
+"""Polls of each event after the incident, by both programs together. A single alarm would be announced by then."""
 
 PATIENCE = 180.0
-"""Seconds after which a program that does not do what is waited for is given up."""
+"""Seconds after which the test gives up waiting for a program."""
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""`livedeck api` as a script meets it: what is sent, what is printed, and what is refused."""
+"""`livedeck api` in scripts: its requests, its output, and refusals."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ANSWER = {
 
 
 class Recorder(BaseHTTPRequestHandler):
-    """A platform that keeps what it is sent. It refuses the path /refused, and drops the connection of /lost."""
+    """Handler that stores each request. It refuses the path /refused, and drops the connection of /lost."""
 
     def answer(self) -> None:
-        """Keep the request, and answer it."""
+        """Store the request and reply."""
         assert isinstance(self.server, Platform)
         body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         self.server.requests.append((self.command, self.path, json.loads(body) if body else None))
@@ -43,11 +43,11 @@ class Recorder(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815  names of http.server
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class Platform(ThreadingHTTPServer):
-    """Its server. `requests`: method, path and decoded body of each request."""
+    """Server of the handler. `requests`: method, path and decoded body of each request."""
 
     daemon_threads = True
 
@@ -56,7 +56,7 @@ class Platform(ThreadingHTTPServer):
         self.requests: list[tuple[str, str, Any]] = []
 
     def handle_error(self, *_: object) -> None:
-        """Say nothing of a connection that was dropped on purpose."""
+        """Ignore a connection that was dropped on purpose."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""With `collector_url` the commands show what a collector says, and no request of theirs reaches the platform."""
+"""With `collector_url`, commands show the data of the collector and send no request to the platform."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from collector.third_party import EXPLAINED, STARTED, LoopClock, ThirdParty, tex
 
 @dataclass
 class Stage:
-    """A collector of another make, and a platform that only counts who comes. `env`: what a deck is told of both."""
+    """Collector of another make, and a platform that only counts its requests.
+
+    `env`: variables that point a deck at both.
+    """
 
     theirs: ThirdParty
     server: StandIn
@@ -30,18 +33,18 @@ class Stage:
     env: dict[str, str]
 
     def wait_for_listener(self) -> None:
-        """Until somebody follows the changes."""
+        """Wait until a program follows the changes."""
         asked = self.server.wait_for("GET", "/v1/changes")
         asyncio.run_coroutine_threadsafe(asked, self.loop).result(TIMEOUT)
 
     def say(self, what: str) -> None:
-        """Have the collector tell something, by the name of its method."""
+        """Make the collector publish something, by the name of its method."""
         self.loop.call_soon_threadsafe(getattr(self.theirs, what))
 
 
 @contextmanager
 def staged(home: Path) -> Iterator[Stage]:
-    """Both, in a thread of their own."""
+    """Yield both, running in a thread of their own."""
     began, end, made = Event(), asyncio.Event(), list[Stage]()
     token = home / "collector-token"
     token.write_text("of-a-deck", encoding="utf-8")
@@ -76,7 +79,7 @@ def staged(home: Path) -> Iterator[Stage]:
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """One for all that only read."""
+    """Stage for all tests that only read."""
     with staged(tmp_path_factory.mktemp("stage")) as made:
         made.say("raise_alarm")
         yield made

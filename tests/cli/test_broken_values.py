@@ -1,4 +1,4 @@
-"""A forbidden value in an answer hides only itself, not the list; unreadable values are named, and none is guessed."""
+"""An invalid value in a reply hides only itself: the list is shown, the value is named, and none is guessed."""
 
 from __future__ import annotations
 

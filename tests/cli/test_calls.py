@@ -1,4 +1,4 @@
-"""A new alarm calls a person who looks elsewhere, in literal bytes; a terminal has its title back in the end."""
+"""A new alarm calls a person away from the screen, in literal bytes; the terminal gets its title back at the end."""
 
 from __future__ import annotations
 
@@ -81,5 +81,5 @@ def test_a_desktop_is_notified_once_in_five_seconds_and_of_all_that_rang() -> No
 
 
 def begins(name: str) -> str:
-    """A notification of the alarm of that event."""
+    """Return the notification of the alarm of an event."""
     return f"\x1b]99;o=unfocused;livedeck: ✖ CRIT {name} NO_INGEST, no samples, expected samples"

@@ -25,7 +25,7 @@ from cli.terminals import Terminal, terminal
 
 HERE = Path(__file__).parent
 LOOK = 0.7
-"""Seconds of a person before the next key: a dialog takes no answer in its first 0.3."""
+"""Seconds before the next key: a dialog takes no answer in its first 0.3 s."""
 
 REVEALED = 10.0
 
@@ -35,7 +35,7 @@ COPIED = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)")
 
 @contextmanager
 def secretive(home: Path) -> Iterator[str]:
-    """The platform; its address. The token is in a file, where no process has it in its variables."""
+    """Yield the address of the platform. The token is in a file, so no process has it in its variables."""
     with altered(home, "secretive.py") as found:
         (home / "token").write_text(found["token"])
         (home / "token").chmod(0o600)
@@ -44,7 +44,7 @@ def secretive(home: Path) -> Iterator[str]:
 
 @contextmanager
 def settled(home: Path) -> Iterator[None]:
-    """That platform, and settings that name it."""
+    """Run the platform, with settings that name it."""
     with secretive(home) as address:
         config = home / ".config" / "livedeck" / "config.toml"
         config.parent.mkdir(parents=True)
@@ -54,7 +54,7 @@ def settled(home: Path) -> Iterator[None]:
 
 @contextmanager
 def session(home: Path, program: Sequence[str] = TRUE_START) -> Iterator[Terminal]:
-    """A deck on it, with its first events shown."""
+    """Yield a deck of the platform that shows its first events."""
     with settled(home), terminal(home, size=(120, 40), program=program) as deck:
         deck.until("Morning service")
         deck.pause(LOOK)
@@ -68,7 +68,7 @@ def press(deck: Terminal, *keys: str) -> None:
 
 
 def refuse_form(deck: Terminal) -> None:
-    """The form of an event, and the refusal of what was changed in it, which stays on the screen."""
+    """Open the form of an event, change it, and get a refusal, which stays on the screen."""
     press(deck, "\x1b[B")  # an event that somebody chose
     for keys, answer in (("e", r"\^S"), ("\x05x\t\t\t\t\x13", "Only this will"), ("\t\r", "refused")):
         deck.press(keys)
@@ -77,7 +77,7 @@ def refuse_form(deck: Terminal) -> None:
 
 
 def show_profiles(deck: Terminal) -> None:
-    """The relay profiles of a room, with the masks of their keys."""
+    """Show the relay profiles of a room, with the masks of their keys."""
     deck.press("5")
     deck.until("Council, hybrid")
     deck.pause(LOOK)
@@ -89,7 +89,7 @@ def show_profiles(deck: Terminal) -> None:
 
 
 def copy_all(deck: Terminal) -> None:
-    """An event as JSON, as its id and as a request."""
+    """Copy an event as JSON, as its id and as a request."""
     for key in "jic":
         deck.press("y")
         deck.until("Copy of")
@@ -100,12 +100,15 @@ def copy_all(deck: Terminal) -> None:
 
 
 def histories(found: Mapping[str, bytes]) -> list[tuple[Path, bytes]]:
-    """Which of these files are of SQLite."""
+    """Return the files that are SQLite databases."""
     return [(Path(name), content) for name, content in found.items() if content.startswith(b"SQLite format 3\0")]
 
 
 def unpacked(path: Path) -> bytes:
-    """What was shown, as a history keeps it: compressed, each part with the end of the whole one before it."""
+    """Return the published snapshots of a history, decompressed.
+
+    Each part was compressed after the end of the whole part before it.
+    """
     texts, whole = [], b""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
         for part, body in db.execute("SELECT part, body FROM published ORDER BY segment, part"):
@@ -115,7 +118,7 @@ def unpacked(path: Path) -> bytes:
 
 
 def leaks(home: Path, deck: Terminal) -> list[str]:
-    """Where a canary is: on the screen, in the clipboard, in a file, in what the system tells of the process."""
+    """Return the places with a canary: screen, clipboard, files, and what the system shows of the process."""
     found = {"screen": CONTROL.sub(b"", deck.written)}
     found |= {f"copy {number}": base64.b64decode(text) for number, text in enumerate(COPIED.findall(deck.written))}
     found |= {str(path): path.read_bytes() for path in home.rglob("*") if path.is_file() and path.name != "token"}
@@ -127,7 +130,7 @@ def leaks(home: Path, deck: Terminal) -> list[str]:
 
 
 def walk(deck: Terminal) -> None:
-    """Every screen, and the first row of each."""
+    """Open every screen, and its first row."""
     for screen in "12345678":
         press(deck, screen, "\r", "\x1b")
     press(deck, "1")
@@ -204,11 +207,11 @@ def test_what_commands_print_and_write_holds_none(tmp_path: Path) -> None:
 
 
 FAULTS = {"crash": "ended with", "action": "ended by a fault", "note": "", "audit": "", "notice": "•|c4nary"}
-"""Each with what is seen of it."""
+"""Fault -> text that shows it."""
 
 
 def fail(deck: Terminal, fault: str) -> None:
-    """Copy something: the fault comes with that."""
+    """Copy something, which makes the fault happen."""
     deck.until_raw(b"CRIT")
     press(deck, "\x1b[B")
     deck.press("y")

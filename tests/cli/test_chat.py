@@ -1,4 +1,4 @@
-"""`livedeck event chat` as a script meets it: what is in the file, what is said, and how it ends."""
+"""`livedeck event chat` in scripts: contents of the file, messages, and exit codes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def env(simulator: dict[str, Any]) -> dict[str, str]:
 
 
 def asked(method: str, address: str, token: str, body: object = None) -> Any:
-    """What a request is answered with."""
+    """Return the reply to a request."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     request = urllib.request.Request(address, data, headers, method=method)
@@ -52,14 +52,14 @@ def asked(method: str, address: str, token: str, body: object = None) -> Any:
 
 
 def events_of(simulator: dict[str, Any]) -> list[dict[str, Any]]:
-    """All events of the service."""
+    """Return all events of the simulator."""
     found: list[dict[str, Any]] = asked("GET", f"{simulator['base_url']}/v2/live/events", simulator["token"])["data"]
     return found
 
 
 @contextmanager
 def struck(simulator: dict[str, Any], **fault: Any) -> Iterator[None]:
-    """The chat of the service, with a fault."""
+    """Keep a fault of the chat in force during the block."""
     door = f"{simulator['control_url'].rstrip('/')}/faults"
     asked("POST", door, simulator["control_token"], {"match": {"path": CHAT}, **fault})
     try:
@@ -69,7 +69,7 @@ def struck(simulator: dict[str, Any], **fault: Any) -> Iterator[None]:
 
 
 def names(folder: Path) -> list[str]:
-    """What is in the folder, but for our home."""
+    """Return the names in the folder, without the home of the test."""
     return sorted(path.name for path in folder.iterdir() if path.name != "home")
 
 
@@ -78,15 +78,15 @@ def export(tmp_path: Path, env: dict[str, str], *arguments: str, event: str = EV
 
 
 def piped(tmp_path: Path, env: dict[str, str], *arguments: str) -> Any:
-    """An export to standard output, which a process of its own has."""
+    """Return an export to the standard output of a process of its own."""
     return livedeck(tmp_path / "home", "event", "chat", EVENT, "-o", "-", *arguments, env=env)
 
 
 class Endless(BaseHTTPRequestHandler):
-    """A platform of one event, whose chat begins and never ends."""
+    """Platform of one event whose chat begins and never ends."""
 
     def do_GET(self) -> None:
-        """Answer, or begin to."""
+        """Reply, or begin a reply without an end."""
         listed = json.dumps({"data": [{"id": "e", "name": EVENT, "stream": {"id": "s"}}]}).encode()
         body = b'{"data":[' if "/chat." in self.path else listed
         self.send_response(200)
@@ -99,14 +99,14 @@ class Endless(BaseHTTPRequestHandler):
             self.connection.recv(1)  # until the other side is gone
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class Null(BaseHTTPRequestHandler):
-    """A platform of one event, whose chat is a list that is null."""
+    """Platform of one event whose chat has null in place of its list."""
 
     def do_GET(self) -> None:
-        """Answer."""
+        """Reply."""
         listed = json.dumps({"data": [{"id": "e", "name": EVENT, "stream": {"id": "s"}}]}).encode()
         body = NULL if "/chat." in self.path else listed
         self.send_response(200)
@@ -115,7 +115,7 @@ class Null(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 NULL = b'{"data":null}'
@@ -146,7 +146,7 @@ def test_force_replaces_a_good_file_by_a_log_and_force_twice_by_any_answer(tmp_p
 
 
 class Platform(ThreadingHTTPServer):
-    """Its server. `begun`: the chat has."""
+    """Server of the handler. `begun`: set once the chat has begun."""
 
     daemon_threads = True
 
@@ -157,7 +157,7 @@ class Platform(ThreadingHTTPServer):
 
 @contextmanager
 def begun(tmp_path: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """An export that has begun and will not end. Its file is made before the chat is asked for."""
+    """Yield an export that has begun and will not end. Its file is created before the chat is requested."""
     with Platform() as platform:
         threading.Thread(target=platform.serve_forever, kwargs={"poll_interval": 0.01}).start()
         address = f"http://127.0.0.1:{platform.server_port}"
@@ -243,7 +243,7 @@ def test_all_streams_go_into_a_folder_and_are_named(tmp_path: Path, env: dict[st
 
 
 async def remember(path: Path, event_id: str) -> None:
-    """Have a history that knows a stream of that event which the platform does not."""
+    """Write a history with a stream of the event that the platform does not have."""
     history = await History.open(path, NOW)
     await history.append(snapshot({event_id: readings(ticking(3))}))
     await history.close()

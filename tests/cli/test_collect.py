@@ -1,4 +1,4 @@
-"""The collector as a service: who may ask is said beside it, it answers at once, and ends when it is asked to."""
+"""The collector as a service: tokens in its settings file, quick replies, and an end on request."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def test_a_token_is_shown_once_and_kept_as_its_digest(tmp_path: Path) -> None:
 
 
 def token_of(home: Path, name: str = "anna") -> dict[str, Any]:
-    """What the settings file says of that token."""
+    """Return the settings of a token in the settings file."""
     table: dict[str, Any] = tomllib.loads((home / "config.toml").read_text())["collector"]["tokens"][name]
     return table
 
 
 def near(at: datetime, wanted: timedelta) -> bool:
-    """Whether that moment is so far from now, give or take two minutes."""
+    """Return whether a time is `wanted` from now, within two minutes."""
     return abs(at - datetime.now(UTC) - wanted) < timedelta(minutes=2)
 
 
@@ -246,7 +246,7 @@ def test_a_file_is_changed_as_it_is_read(tmp_path: Path) -> None:
 
 
 def asked(port: int, path: str, token: str = "", **headers: str) -> tuple[int, bytes]:
-    """Status and body of one request, by a client that is not ours."""
+    """Return status and body of one request by a client without code of livedeck."""
     connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
     sent = {"Authorization": f"Bearer {token}"} if token else {}
     connection.request("GET", path, headers={**sent, **headers})

@@ -1,7 +1,7 @@
-"""A collector tells no secret: in no answer, change, metric, message or file, whoever asks.
+"""A collector shows no secret to anybody: in no reply, change, metric, message or file.
 
-Its platform has a canary in every place for a secret; the address and the secret of its webhook, the token it asks the
-platform with and the password of the Redis that it shares with others are canaries too.
+Its platform has a canary in every place for a secret. Canaries are also the address and the secret of its webhook, its
+token for the platform, and the password of the shared Redis.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from livedeck.collector.protocol.questions import QUESTIONS
 from notify.sinks import Sink, http_sink
 
 SECRETS = ("token", "hook", "hook-secret", "apprise", "redis")
-"""Files that hold one."""
+"""Files that hold a secret."""
 
 HOOK = f"/hooks/{CANARY}-of-the-hook-31"
 WATCHED = 12.0
-"""Seconds of changes."""
+"""Seconds of the change stream to read."""
 
 
 PASSWORD = f"{CANARY}-of-redis-58"
 
 
 def settings(address: str, home: Path, sink: Sink) -> str:
-    """Of a collector that tells by every kind of target."""
+    """Return the settings of a collector that notifies by every kind of target."""
     for name, text in (("hook", sink.address + HOOK), ("hook-secret", f"{CANARY}-that-signs-64")):
         (home / name).write_text(text)
         (home / name).chmod(0o600)
@@ -60,8 +60,10 @@ def settings(address: str, home: Path, sink: Sink) -> str:
 
 @contextmanager
 def collecting(home: Path, sink: Sink, engine: str = "") -> Iterator[tuple[int, str, list[str]]]:
-    """A collector: its port, a token of a person who may act, and what it has printed in the end. `engine`: settings of
-    one of several."""
+    """Yield a collector: its port, a token with the right `act`, and a list that gets its output.
+
+    `engine`: settings of one of several collectors.
+    """
     said: list[str] = []
     with secretive(home) as address:
         config = home / "config.toml"
@@ -82,7 +84,7 @@ def collecting(home: Path, sink: Sink, engine: str = "") -> Iterator[tuple[int, 
 
 @contextmanager
 def beside(home: Path) -> Iterator[None]:
-    """Another collector of the same settings, with a name and a history of its own."""
+    """Run another collector of the same settings, with a name and a history of its own."""
     place = home / "second"
     place.mkdir()
     config = place / "config.toml"
@@ -101,7 +103,7 @@ def beside(home: Path) -> Iterator[None]:
 
 @contextmanager
 def shared_redis(home: Path) -> Iterator[tuple[Redis, RedisServer, str]]:
-    """A Redis with a password: a way to it, the server, and the settings of who meets there."""
+    """Yield a client of a Redis with a password, its server, and the settings of collectors that share it."""
     server = RedisServer()
     try:
         with Redis.from_url(server.address) as client:
@@ -115,7 +117,7 @@ def shared_redis(home: Path) -> Iterator[tuple[Redis, RedisServer, str]]:
 
 
 def stored(client: Redis) -> dict[str, bytes]:
-    """All that is kept there, by key: as its type is read, and as it would be moved to another Redis."""
+    """Return all data in Redis by key: as read by type, and as DUMP exports it."""
     readers: dict[object, Callable[[bytes], object]] = {
         b"string": client.get,
         b"hash": client.hgetall,
@@ -143,7 +145,7 @@ def _parts(value: object) -> Iterator[bytes]:
 
 
 def port_of(errors: Path, process: subprocess.Popen[bytes]) -> int:
-    """Where it says that it listens."""
+    """Return the port at which the collector says that it listens."""
     while process.poll() is None:
         if found := re.search(r"http://127\.0\.0\.1:(\d+)/", errors.read_text()):
             return int(found[1])
@@ -151,7 +153,7 @@ def port_of(errors: Path, process: subprocess.Popen[bytes]) -> int:
 
 
 def request(port: int, method: str, path: str, token: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
-    """Status and everything else that came, headers too, by a client that is not ours."""
+    """Return status and all other bytes of a reply, with its headers, by a client without code of livedeck."""
     connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
     sent = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **headers}
     connection.request(method, path, None if body is None else json.dumps(body), sent)
@@ -162,7 +164,7 @@ def request(port: int, method: str, path: str, token: str, body: Any = None, **h
 
 
 def listing(port: int, token: str) -> dict[str, Any]:
-    """What is known once there is an alarm that somebody could answer."""
+    """Return the listing once it has an alarm that somebody could acknowledge."""
     until = monotonic() + TIMEOUT
     while monotonic() < until:
         status, text = request(port, "GET", "/v1/snapshot", token)
@@ -173,7 +175,7 @@ def listing(port: int, token: str) -> dict[str, Any]:
 
 
 def changes(port: int, token: str, after: str) -> bytes:
-    """Some seconds of the stream."""
+    """Read some seconds of the change stream."""
     connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
     connection.request("GET", "/v1/changes", headers={"Authorization": f"Bearer {token}", "Last-Event-ID": after})
     answer: HTTPResponse = connection.getresponse()
@@ -186,7 +188,7 @@ def changes(port: int, token: str, after: str) -> bytes:
 
 
 def questions(event: str, stream: str) -> Iterator[str]:
-    """The path of each question of the past."""
+    """Yield the path of each question about the past."""
     values = {"since": "2020-01-01T00:00:00Z", "until": "2031-01-01T00:00:00Z", "event_id": event, "stream_id": stream}
     values |= {
         "video_id": event,
@@ -203,7 +205,7 @@ def questions(event: str, stream: str) -> Iterator[str]:
 
 
 def leaks(found: dict[str, bytes]) -> list[str]:
-    """Where a canary is."""
+    """Return the places with a canary."""
     return [place for place, content in found.items() if any(spelling in content for spelling in spellings())]
 
 

@@ -1,4 +1,4 @@
-"""Decks on a collector that is a process of its own: it is killed, and comes back."""
+"""Decks attached to a collector in a process of its own, which is killed and comes back."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from livedeck.monitor import AlarmKey, AlarmState, AttachmentState, ConnectionSt
 
 @dataclass
 class Deck:
-    """A deck, and what it shows."""
+    """Deck and its snapshots."""
 
     remote: Remote
     snapshots: AsyncGenerator[Snapshot, None]
 
     async def look(self, is_so: Callable[[Snapshot], bool]) -> Snapshot:
-        """The first that is so."""
+        """Return the first snapshot that meets a condition."""
         async with asyncio.timeout(TIMEOUT):
             async for snapshot in self.snapshots:
                 if is_so(snapshot):
@@ -37,7 +37,7 @@ class Deck:
 
 @asynccontextmanager
 async def decks(address: str, *tokens: str) -> AsyncIterator[list[Deck]]:
-    """One for each token."""
+    """Yield a deck for each token."""
     async with AsyncExitStack() as stack:
         made = []
         for token in tokens:
@@ -48,18 +48,18 @@ async def decks(address: str, *tokens: str) -> AsyncIterator[list[Deck]]:
 
 
 def is_watching(snapshot: Snapshot) -> bool:
-    """Whether it is fed."""
+    """Return whether the deck receives data of the collector."""
     return bool(snapshot.attachment and snapshot.attachment.state is AttachmentState.WATCHING)
 
 
 def is_answered(shown: Snapshot, key: AlarmKey) -> bool:
-    """Whether that alarm has been answered by anna."""
+    """Return whether anna has acknowledged the alarm."""
     found = (alarm for alarm in (*shown.alarms, *shown.quiet) if alarm.key == key)
     return any(alarm.answered_by.startswith("anna") for alarm in found)
 
 
 async def live_through(address: str, tokens: list[str], kill: Callable[[], None], restart: Callable[[], None]) -> None:
-    """An answer, a kill and a restart, as every deck sees them."""
+    """Acknowledge an alarm, kill the collector and restart it, and check every deck."""
     async with decks(address, *tokens) as attached:
         seen = [await deck.look(lambda shown: is_watching(shown) and bool(shown.alarms)) for deck in attached]
         key = next(alarm.key for alarm in seen[0].alarms if alarm.state is AlarmState.UNACKNOWLEDGED)

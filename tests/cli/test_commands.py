@@ -1,4 +1,4 @@
-"""The commands, as a script or a person without a terminal meets them."""
+"""Commands in scripts and without a terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADS = ("TALLY", "INGEST", "HEALTH", "VIDEO", "AUDIO", "FPS", "EVENT", "WRONG")
 
 
 def asked(address: str, token: str | None) -> tuple[int, dict[str, Any]]:
-    """Status and body of a GET."""
+    """Return status and body of a GET."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
         with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=TIMEOUT) as answer:
@@ -56,7 +56,7 @@ def test_the_commit_of_a_package_is_what_its_build_wrote_or_what_git_says_of_its
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
-    """The demo in a pipe, with settings of a platform that is none, and its home."""
+    """Return the demo run in a pipe, with settings of a platform that does not exist, and its home."""
     home = tmp_path_factory.mktemp("demo")
     env = {"LIVEDECK_TIMEOUT": "99", "LIVEDECK_CONFIG": str(home / "absent.toml"), "LIVEDECK_TOKEN": "another"}
     return livedeck(home, "demo", env=env), home

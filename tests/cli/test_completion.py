@@ -19,7 +19,7 @@ EVENTS = [["id-1", ON_AIR], ["id-2", "Twins"], ["id-3", "Twins"], ["id-4", "Aben
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home whose commands have listed events once."""
+    """Home whose commands have listed events once."""
     home = tmp_path_factory.mktemp("completion")
     (state_of(home) / "completion-events.json").write_text(json.dumps(EVENTS))
     config = home / ".config" / "livedeck"
@@ -83,7 +83,7 @@ def test_completion_asks_nobody_and_imports_nothing_heavy(home: Path) -> None:
 
 
 def state_of(home: Path) -> Path:
-    """The folder of the state in a home, which it makes."""
+    """Return the state folder in a home, which it creates."""
     state = home / ".local" / "state" / "livedeck"
     state.mkdir(parents=True)
     return state

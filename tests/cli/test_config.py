@@ -1,4 +1,4 @@
-"""`livedeck config`: the file that it makes is sound, what it shows holds no secret."""
+"""`livedeck config`: the file that it makes is valid, and its output shows no secret."""
 
 from __future__ import annotations
 

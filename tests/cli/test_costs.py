@@ -31,7 +31,7 @@ for sys.argv[1:] in lines:
         assert not end.code, (sys.argv, end.code)
 print(json.dumps(sorted({*sys.modules} - before)))
 """
-"""Runs the command lines of its last word, and prints the names of the modules that they imported."""
+"""Program that runs the command lines in its last argument, and prints the names of the modules that they imported."""
 
 
 def imported(home: Path, lines: Sequence[Sequence[str]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The collector of a demo: what attaches by what it printed sees the platform, and nothing is left of it."""
+"""Collector of a demo: decks attach by its printed address and see the platform; it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def test_with_a_probe_the_collector_probes_and_the_deck_does_not(monkeypat
 
 
 async def _acknowledges(feed: Any) -> None:
-    """By the name of the token, and told by the collector."""
+    """Acknowledge the first alarm, and wait until the collector reports it under the name of the token."""
     worst = None
     async for snapshot in feed.snapshots():
         if worst is None and snapshot.alarms:

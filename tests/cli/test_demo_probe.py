@@ -1,4 +1,4 @@
-"""The demo with a probe: nine events that play, and a scenario that only viewers notice."""
+"""Demo with a probe: nine events that play, and a scenario that only viewers notice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`livedeck docs`: every page is shipped and shown, and its generated tables say what the code says."""
+"""`livedeck docs`: every page ships and is shown, and its generated tables match the code."""
 
 from __future__ import annotations
 

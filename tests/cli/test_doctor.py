@@ -31,7 +31,7 @@ SECRET = "a-token-that-nobody-knows"
 
 
 def examined(home: Path, env: dict[str, str]) -> tuple[int, dict[str, dict[str, Any]]]:
-    """Exit code and checks by name, the last of a name."""
+    """Return the exit code and the checks by name; of several checks of a name, the last."""
     done = called(home, "doctor", "--json", env=env)
     assert SECRET not in done.stdout + done.stderr
     return done.returncode, {check["name"]: check for check in json.loads(done.stdout)["checks"]}
@@ -198,7 +198,7 @@ async def test_rates_that_contradict_their_unit_or_leave_it_open_are_a_warning(
 
 
 def answering(events: object, rooms: object) -> Platform:
-    """A platform that has these events and rooms; None: it refuses to say."""
+    """Return a platform with these events and rooms; for None it refuses the request."""
 
     def reply(path: str, _query: str) -> tuple[int, bytes, Mapping[str, str]]:
         rows = events if path.endswith("/events") else rooms
@@ -253,7 +253,7 @@ async def test_keys_that_nobody_can_read_are_counted_and_rooms_that_cannot_be_as
 
 
 def attached_to(address: str, home: Path) -> Settings:
-    """The settings of a deck on that collector."""
+    """Return the settings of a deck attached to a collector."""
     token = home / "collector-token"
     token.write_text(SECRET, encoding="utf-8")
     token.chmod(0o600)

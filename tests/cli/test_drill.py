@@ -1,4 +1,4 @@
-"""Drills: what is watched, what is kept and shown, and a whole one with a scripted operator on a fast clock."""
+"""Drills: what a drill watches, keeps and shows, and a whole drill with a scripted operator on a fast clock."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from virtual_clock import VirtualClock
 
 
 class BusyMachine:
-    """Machine on which this process waits for a processor as long as a test says."""
+    """Machine on which this process waits for a processor as long as a test sets."""
 
     def __init__(self) -> None:
         self.awaited: float | None = 0.0
@@ -40,7 +40,7 @@ class BusyMachine:
 
 @contextmanager
 def watched(quiet_speed: float | None = None) -> Iterator[tuple[DrillWatch, Simulator, BusyMachine, Any]]:
-    """A watch over a drill of an hour, and the function that lets a beat of so many seconds pass."""
+    """Yield a watch over a drill of an hour, its simulator and machine, and a function that passes a beat."""
     clock, machine = VirtualClock(), BusyMachine()
     with closing(Simulator(clock=SimulatorClock(BEGAN, paused=True))) as simulator:
         watch = DrillWatch(simulator, replace(truth(answer(30)), ends=at(3600)), clock, machine, quiet_speed)
@@ -109,7 +109,7 @@ def test_a_quiet_stretch_runs_fast_and_an_answer_has_the_pace_of_a_person() -> N
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home in which two drills were played."""
+    """Home in which two drills were played."""
     scores = [score_of(evidence(acknowledge=40, act=None, more=[wrong(60)]), BEGAN), score_of(evidence(), BEGAN)]
     file = tmp_path / ".local/share/livedeck/drills.jsonl"
     file.parent.mkdir(parents=True)
@@ -188,7 +188,7 @@ limit = 80
 
 
 def asked(method: str, address: str, token: str, body: object = None) -> Any:
-    """The answer of the collector or the platform."""
+    """Return the reply of the collector or the platform."""
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     content = None if body is None else json.dumps(body).encode()
     with urlopen(Request(address, content, headers, method=method)) as answer:
@@ -251,7 +251,7 @@ def react(printed: dict[str, Any], output: IO[str]) -> Any:
 
 
 def alarm_at(at: datetime, collector: str, token: str) -> dict[str, Any]:
-    """The alarm as the collector lists it once its clock has that time."""
+    """Return the alarm as the collector lists it once its clock has reached a time."""
     while True:
         listing = asked("GET", f"{collector}/v1/snapshot", token)
         if listing["now"] + 1 >= at.timestamp() * 1000:  # both are rounded

@@ -1,4 +1,4 @@
-"""Every way in which a full screen ends: the terminal as it was found, the exit code of the docs, no process left."""
+"""Every end of a full screen restores the terminal, has the documented exit code, and leaves no process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cli.starts import LIVEDECK
 from cli.terminals import Terminal, terminal
 
 NOWHERE = {"LIVEDECK_BASE_URL": "http://127.0.0.1:9", "LIVEDECK_TOKEN": "t" * 20}
-"""A platform that never answers: a screen stands over it all the same."""
+"""Settings of a platform that never replies. A screen is shown all the same."""
 
 SCREENS = {"deck": (), "wall": ("wall",)}
 
@@ -39,14 +39,14 @@ RARE = (
 
 @contextmanager
 def screen(home: Path, name: str, size: tuple[int, int] = (80, 24)) -> Iterator[Terminal]:
-    """That screen, once it is drawn."""
+    """Yield a screen once it is drawn."""
     with terminal(home, *SCREENS[name], size=size, **NOWHERE) as shown:
         shown.until("NO REPLY")
         yield shown
 
 
 def assert_clean(shown: Terminal) -> None:
-    """The line discipline is as it was found, and whatever was asked of the terminal is taken back."""
+    """Check that the line discipline is restored and all modes of the terminal are reset."""
     assert shown.modes() == shown.modes_found
     for mode in set(re.findall(rb"\x1b\[\?(\d+)h", shown.written)):
         last = re.findall(rb"\x1b\[\?" + mode + rb"([hl])", shown.written)[-1]

@@ -1,4 +1,4 @@
-"""`livedeck collector run` and `livedeck doctor` where several collectors meet."""
+"""`livedeck collector run` and `livedeck doctor` with several collectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECRET = "redis-password-canary"  # what may be shown nowhere
 
 
 def settings_of(path: Path, address: str) -> Settings:
-    """The settings of a collector that meets the others there."""
+    """Return the settings of a collector that shares a Redis with others."""
     file = path / "redis"
     file.write_text(address, encoding="utf-8")
     file.chmod(0o600)

@@ -1,7 +1,7 @@
-"""No sequence of somebody else's reaches a terminal: every screen and form on a platform that is hostile in every word.
+"""No control sequence from outside reaches a terminal: every screen and form on a hostile platform.
 
-Each of the two protections holds with the other taken out. `pytest -m slow tests/cli/test_escapes.py` opens everything
-that has a key, at two sizes; the small form opens one screen and its form.
+Each of the two protections holds without the other. `pytest -m slow tests/cli/test_escapes.py` opens everything that
+has a key, at two sizes; the small form opens one screen and its form.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ HERE = Path(__file__).parent
 UNPROTECTED = [sys.executable, str(HERE / "unprotected.py")]
 PROGRAMS = {"the last filter alone": [*UNPROTECTED, "text"], "without the last filter": [*UNPROTECTED, "terminal"]}
 KEYS = {"enter": "\r", "space": " ", "escape": "\x1b"}
-"""What a terminal sends for keys that are not written as what they send."""
+"""Bytes that a terminal sends for named keys."""
 
 REGISTRY = ActionRegistry(FEATURES)
 DOWN = "\x1b[B"
 PART = ("1", "6", "\x1b", "\x1b", DOWN, "\r")
-"""From anywhere to the first part of a video."""
+"""Keys from anywhere to the first part of a video."""
 
 OPEN = rb"\x1b\[1;[0-9;]*m "
-"""Before the name of the open tab: it is bold, the others are not."""
+"""Pattern before the name of the open tab, the only bold one."""
 
 WAYS: dict[str, tuple[Sequence[str], bytes]] = {
     "events": (["1"], rb"1 Events"),
@@ -55,24 +55,24 @@ WAYS: dict[str, tuple[Sequence[str], bytes]] = {
     "annotations": ([*PART, "]", "]"], rb"\[annotations"),
     "materials": ([*PART, "]", "]", "]"], rb"\[materials"),
 }
-"""The keys from anywhere to each screen, and what stands there then."""
+"""Screen -> keys to it from anywhere, and the text that it then shows."""
 
 LEAVING = {"app.quit", "app.leave", "app.suspend", "app.interrupt"}
 
 
 @contextmanager
 def hostile(home: Path) -> Iterator[dict[str, Any]]:
-    """The platform; what a command has to be told to find it."""
+    """Yield the variables of a command for the hostile platform."""
     with altered(home, "hostile.py") as found:
         yield {"LIVEDECK_BASE_URL": found["base_url"], "LIVEDECK_TOKEN": found["token"]}
 
 
 LOOK = 0.7
-"""Seconds of a person before the next key: a dialog takes no answer in its first 0.3."""
+"""Seconds before the next key: a dialog takes no answer in its first 0.3 s."""
 
 
 def open_form(deck: Terminal) -> None:
-    """The form of an event, and the refusal of what was changed in it."""
+    """Open the form of an event, change it, and get a refusal."""
     deck.press("\x1b[B")  # nothing is done to an event that nobody chose
     deck.pause(LOOK)
     deck.press("e")
@@ -90,7 +90,7 @@ def open_form(deck: Terminal) -> None:
 
 
 def open_all(deck: Terminal, mode: str) -> None:
-    """Whatever a key opens on that screen; what can be done on every screen is opened on the first."""
+    """Open whatever a key opens on a screen; actions of every screen are opened on the first only."""
     way, sign = WAYS[mode]
     follow(deck, way)
     deck.until_raw(sign)
@@ -107,7 +107,7 @@ def open_all(deck: Terminal, mode: str) -> None:
 
 
 def follow(deck: Terminal, way: Sequence[str]) -> None:
-    """Press the keys that lead there."""
+    """Press the keys to a screen."""
     for key in way:
         deck.press(key)
         deck.pause(0.3)
@@ -119,7 +119,7 @@ def leave(deck: Terminal) -> None:
 
 
 def assert_own(deck: Terminal, size: tuple[int, int]) -> None:
-    """Nothing passed; and there was something to pass."""
+    """Check that no foreign sequence passed, and that the platform sent some."""
     assert not foreign(deck.written, size)
     assert deck.written.count(b"stolen") + deck.written.count(b"c3RvbGVu") > 20
     assert deck.written.count(b"\x1b[?1049l") == 1
@@ -159,7 +159,7 @@ def test_no_payload_passes_anything_that_a_key_opens(
 
 @contextmanager
 def collected(home: Path, platform: dict[str, Any]) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, str]]]:
-    """A collector of that platform, and what a deck has to be told to attach."""
+    """Yield a collector of the platform, and the variables of a deck that attaches."""
     config, errors = home / "collector.toml", home / "errors"
     config.write_text('[collector]\nlisten = "127.0.0.1:0"\n')
     env = {"LIVEDECK_CONFIG": str(config), "LIVEDECK_HISTORY": str(home / "collector.sqlite"), **platform}

@@ -1,4 +1,4 @@
-"""The table of exit codes in commands.md: each row has commands that end with its code, and none has a row too few."""
+"""Table of exit codes in commands.md: each row has commands that end with its code, and no code lacks a row."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CASES: dict[str, list[Case]] = {
     "6": [(("event", "wait", REHEARSAL, "--until", "on-air"), {}, {})],
 }
 BY_SIGNAL = "128 + n"
-"""Row of the endings by a signal: see test_endings.py."""
+"""Row of endings by a signal: see test_endings.py."""
 
 
 def test_the_table_has_a_row_for_each_code_and_no_other() -> None:

@@ -1,4 +1,4 @@
-"""The clock that follows a rehearsal, on a machine whose time the test moves."""
+"""Clock that follows a rehearsal, on a machine whose time the test moves."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from virtual_clock import VirtualClock
 T = TypeVar("T")
 
 START = 1_772_366_400.0
-"""Simulator's time when it is made (epoch s)."""
+"""Simulator's time when it is created (epoch s)."""
 
 
 class Stage:
-    """A simulator's clock on the machine of the test; each answer takes `latency` s in both directions together.
+    """Simulator's clock on the test's machine. `latency`: seconds of a request and its reply together.
 
     `way`: share of the latency on the way to the simulator.
     """
@@ -57,7 +57,7 @@ class Stage:
 def play(
     work: Callable[[Stage, FollowedClock, VirtualClock], Awaitable[T]], speed: float = 20, latency: float = 0.0
 ) -> T:
-    """The result of `work` beside a clock that follows a stage."""
+    """Return the result of `work` with a clock that follows a stage."""
 
     async def follow(machine: VirtualClock) -> T:
         stage = Stage(machine, speed, latency)

@@ -1,6 +1,6 @@
-"""The real programs on a platform of another house (monitoring.md, "Lost replies", "Missing events", "Connection").
+"""Real programs on a platform without code of livedeck (monitoring.md, "Lost replies", "Missing events", "Connection").
 
-Each lives through the same trouble in real time. No event is blamed for what is the platform's or the link's.
+Each program has the same trouble in real time. No event is blamed for faults of the platform or the link.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cli.starts import LIVEDECK
 from cli.terminals import terminal
 
 TROUBLE_SECONDS = 75
-"""More than an event goes unanswered on a poor link before it is doubted."""
+"""Seconds longer than an event on a poor link goes without a reply before it is doubted."""
 
 
 def lose(share: float) -> Callable[[ForeignPlatform], None]:
@@ -104,7 +104,7 @@ def test_an_alarm_of_an_event_without_replies_is_unknown_and_not_absent(tmp_path
 
 
 def omit_fields(platform: ForeignPlatform) -> None:
-    """Hall 1 has no video rate, Hall 2 no audio rate and a renamed frame rate."""
+    """Remove the video rate of Hall 1 and the audio rate of Hall 2, and rename the frame rate of Hall 2."""
 
     def change(event_id: str, sample: dict[str, Any]) -> dict[str, Any]:
         number = platform.number(event_id)
@@ -118,7 +118,7 @@ def omit_fields(platform: ForeignPlatform) -> None:
 
 
 def findings(home: Path, platform: ForeignPlatform) -> set[tuple[str, str, str]]:
-    """Event, kind and severity of all that a report says."""
+    """Return event, kind and severity of all findings in a report."""
     report = json.loads(called(home, "status", "--json", env=settings(platform)).stdout)
     return {
         (event["name"], finding["kind"], finding["severity"])
@@ -143,7 +143,7 @@ def test_a_platform_whose_samples_come_late_has_no_event_that_is_gone(tmp_path: 
 
 
 def name_statuses(platform: ForeignPlatform) -> None:
-    """Statuses that no document knows, of a stream, a restream and a room."""
+    """Give a stream, a restream and a room statuses that no document has."""
     event, now = platform.events[0], timestamp(platform.started_at)
     event["stream"]["status"] = "publishing"
     restream = {

@@ -28,7 +28,7 @@ from livedeck.operations.commands import COMMANDS
 from livedeck.ui.features import FEATURES
 
 ELSEWHERE = {"api.qos.get", "api.chat.export"}
-"""What is no command of a group."""
+"""Methods whose commands belong to no group."""
 
 
 @pytest.fixture
@@ -38,19 +38,19 @@ def line(request: pytest.FixtureRequest, on_stage: Stage) -> tuple[str, ...]:
 
 
 def run(on_stage: Stage, *arguments: str, **env: str) -> Any:
-    """Run it in this process."""
+    """Run a command in this process."""
     return called(on_stage.home, *arguments, env={**on_stage.env, **env})
 
 
 def assert_speaks(done: Any, code: int) -> None:
-    """It ended with that code, with words on standard error, and without a traceback."""
+    """Check the exit code, and that standard error has words and no traceback."""
     assert done.returncode == code, done.stdout + done.stderr
     assert done.stderr
     assert "Traceback" not in done.stderr
 
 
 def schema_of(on_stage: Stage, line: tuple[str, ...]) -> Any:
-    """What --schema of the command prints."""
+    """Return the schema that --schema of a command prints."""
     done = run(on_stage, *command_of(line), "--schema")
     assert done.returncode == 0, done.stderr
     return jsonschema_rs.validator_for(json.loads(done.stdout))
@@ -397,7 +397,7 @@ def test_every_command_of_a_noun_answers_for_itself(path: str) -> None:
 
 
 def leaves(command: click.Command, ctx: click.Context, path: str = "") -> Iterator[str]:
-    """The words of every command that does something: a group is one where it does without another word."""
+    """Yield the words of every command that runs without a further word."""
     if not isinstance(command, click.Group):
         yield path
         return
@@ -427,7 +427,7 @@ def test_every_command_of_a_group_has_examples_in_its_help_and_all_are_right(
 
 
 def found(words: list[str]) -> tuple[click.Command, click.Context, list[str]]:
-    """The command that these words begin with, its context, and what is left of them."""
+    """Return the command at the beginning of these words, its context, and the remaining words."""
     command: click.Command = main
     ctx = click.Context(main)
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):

@@ -1,4 +1,4 @@
-"""Each of the 43 operations as a command under everything that can become of it (commands.md, "Exit codes")."""
+"""Each of the 43 operations as a command, under every way a request can fail (commands.md, "Exit codes")."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENDS = ("success", "refusal", "unreachable", "read-only", "bad usage", "lost ans
 LINES = {**CHANGES, **READS}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 NOTHING_SHOWS = {name for name, operation in OPERATIONS.items() if not operation.evidence} | {"event.complete"}
-"""A draft has no stream that could end."""
+"""Changes that no read confirms, and `event.complete`, because a draft has no stream that could end."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def run_nowhere(on_stage: Stage) -> Iterator[Run]:
 def struck(
     on_stage: Stage, run: Run, line: tuple[str, ...], kind: str, methods: tuple[str, ...]
 ) -> tuple[int, str, str]:
-    """How that line ends while requests of these methods are struck."""
+    """Return exit code, output and errors of a line while a fault hits requests of these methods."""
     for method in methods:
         on_stage.control(
             "POST",
@@ -52,7 +52,7 @@ def struck(
 
 
 def expected(name: str, end: str) -> int:
-    """The exit code of the documentation."""
+    """Return the documented exit code."""
     is_change = name in CHANGES
     lost = (5 if name in NOTHING_SHOWS else 0) if is_change else 4
     return {

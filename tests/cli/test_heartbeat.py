@@ -1,4 +1,4 @@
-"""What the dead man's switch of a collector says, while the machine's clock is set."""
+"""Messages of a collector's dead man's switch while the machine's clock is set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Step = Callable[[WallClock, Platform], None]
 
 @dataclass
 class Reply:
-    """What the service outside answers."""
+    """Reply of the outside service."""
 
     status: int = 200
     text: str = ""
@@ -45,10 +45,11 @@ def said(
     cadence: Cadence | None = None,
     events: tuple[dict[str, Any], ...] = (event(),),
 ) -> list[str]:
-    """What came of each beat: `well`, or the reason; `steps`: what happens so many seconds from the start.
+    """Return the result of each beat: `well`, or the reason.
 
-    That the machine's clock is a minute ahead from the start on somebody is told, or (`is_told`) not. `answers`: of the
-    service outside, which then takes what comes; `expected_beat`: when it took the last one.
+    `steps`: changes and their seconds from the start. The machine's clock is a minute ahead from the start; `is_told`:
+    this was reported to a person. `answers`: replies of the outside service, which then takes everything;
+    `expected_beat`: time at which it took the last beat.
     """
     came, replies = list[str](), iter(answers)
 
@@ -91,7 +92,7 @@ def said(
 
 
 def set_by(seconds: float) -> Step:
-    """The wall clock, from then on."""
+    """Return a step that sets the wall clock ahead from then on."""
 
     def step(clock: WallClock, _platform: Platform) -> None:
         clock.ahead += seconds
@@ -100,7 +101,7 @@ def set_by(seconds: float) -> Step:
 
 
 def die(_clock: WallClock, platform: Platform) -> None:
-    """The platform answers nothing any more."""
+    """Let the platform reply to nothing any more."""
     platform.lost = 1.0
 
 

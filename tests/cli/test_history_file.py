@@ -1,4 +1,4 @@
-"""`livedeck past check|vacuum|prune|export|salvage`: told right, with decks at work, and nothing lost by it."""
+"""`livedeck past check|vacuum|prune|export|salvage`: true output, also beside running decks, and no lost rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAMPLES = HOURS * 1800
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two hours of two events, with an alarm, its answer and a marker each."""
+    """History of two hours of two events, with an alarm, its action and a marker each."""
     path = tmp_path_factory.mktemp("whole") / "deck.sqlite"
     asyncio.run(_write(path))
     return path
@@ -49,12 +49,12 @@ async def _write(path: Path) -> None:
 
 @pytest.fixture
 def path(whole: Path, tmp_path: Path) -> Path:
-    """A copy, to be changed."""
+    """Copy that a test may change."""
     return Path(shutil.copy(whole, tmp_path / "deck.sqlite"))
 
 
 def history(home: Path, *arguments: str) -> tuple[int, str]:
-    """The exit code and all that it prints."""
+    """Return the exit code and the whole output."""
     done = called(home, "past", *arguments)
     return done.returncode, done.stdout + done.stderr
 

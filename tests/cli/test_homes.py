@@ -1,4 +1,4 @@
-"""No command takes settings from where it happens to be run, and none ends with a traceback over it (trust.md)."""
+"""No command takes settings from its working directory, and none ends with a traceback because of it (trust.md)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEED_NO_HOME = {("docs",), ("help",), ("completion",), ("collector", "dashboard"
 
 
 def lines(command: click.Command = main, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Every command with a word for each argument that it must have."""
+    """Yield every command with a word for each required argument."""
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):

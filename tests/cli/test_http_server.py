@@ -1,4 +1,4 @@
-"""What two servers in a row may read differently, or is endless, is refused, and nothing behind it is read."""
+"""Requests that two servers may read differently, and endless ones, are refused; nothing after them is read."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ Served = Callable[[], AbstractAsyncContextManager[tuple[int, list[str]]]]
 
 @asynccontextmanager
 async def ours() -> AsyncIterator[tuple[int, list[str]]]:
-    """The server of collector and wall, and the paths that its app was asked for."""
+    """Yield the port of the server of collector and wall, and the requested paths."""
     asked: list[str] = []
 
     async def answer(request: Request) -> PlainTextResponse:
@@ -83,7 +83,7 @@ async def ours() -> AsyncIterator[tuple[int, list[str]]]:
 
 @asynccontextmanager
 async def simulated() -> AsyncIterator[tuple[int, list[str]]]:
-    """The simulator, which has a server of its own."""
+    """Yield the port of the simulator, which has a server of its own, and the requested paths."""
     simulator = Simulator(seed=1)
     try:
         async with serve(simulator) as addresses:
@@ -93,7 +93,7 @@ async def simulated() -> AsyncIterator[tuple[int, list[str]]]:
 
 
 async def statuses(port: int, data: str) -> list[int]:
-    """The status of each answer until the server ends the connection."""
+    """Return the status of each reply until the server closes the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     received = bytearray()
 

@@ -1,4 +1,4 @@
-"""What the garbage collector of a long-running process looks through."""
+"""Objects that the garbage collector of a long-running process inspects."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from livedeck.cli.wiring import SystemClock
 
 
 class Hands(SystemClock):
-    """A clock that goes on when the test says so."""
+    """Clock that advances when the test says so."""
 
     def __init__(self) -> None:
         self.turns = asyncio.Semaphore(0)
         self.waited = 0.0
 
     async def sleep(self, seconds: float) -> None:
-        """Until the test turns the hands."""
+        """Wait until the test turns the hands."""
         self.waited += seconds
         await self.turns.acquire()
 
     async def turn(self, count: int = 1) -> None:
-        """So many sleeps are over."""
+        """End `count` sleeps."""
         for _ in range(count):
             self.turns.release()
             await asyncio.sleep(0)
@@ -34,7 +34,7 @@ class Hands(SystemClock):
 
 
 class Node:
-    """Refers to itself: it goes when the collector has looked at it."""
+    """Object that refers to itself, so that only the garbage collector frees it."""
 
     def __init__(self) -> None:
         self.itself = self
@@ -42,7 +42,7 @@ class Node:
 
 @pytest.fixture
 def thawed() -> Iterator[None]:
-    """Nothing that a test has frozen stays so."""
+    """Unfreeze at the end everything that the test has frozen."""
     yield
     gc.unfreeze()
 

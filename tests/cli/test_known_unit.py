@@ -1,4 +1,4 @@
-"""Who already knows the unit of the bit rates answers the question of `event qos` and `doctor`."""
+"""A known unit of the bit rates answers the question of `event qos` and `doctor`; without one, both ask."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROWS = [
     {"time": at(second - 60), "bitrate_video": 2438, "bitrate_audio": 156, "frame_rate": 25, "status": 0}
     for second in range(0, 60, 2)
 ]
-"""Numbers that look like kbit/s and may be bit/s."""
+"""Samples that look like kbit/s and may be bit/s."""
 
 
 def reply(path: str, _query: str) -> tuple[int, bytes, Mapping[str, str]]:
@@ -38,7 +38,7 @@ def reply(path: str, _query: str) -> tuple[int, bytes, Mapping[str, str]]:
 
 
 async def told(api: Api, settings: Settings) -> tuple[str, float | None, CheckStatus]:
-    """The question of `event qos`, its newest rate, and the verdict of `doctor`."""
+    """Return the question of `event qos`, its newest rate, and the verdict of `doctor`."""
     clock = VirtualClock()
     follower = QosFollower(api, Event.model_validate(event_rows("one")), clock, settings)
     await follower.poll()

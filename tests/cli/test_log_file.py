@@ -1,4 +1,4 @@
-"""The log: private, whole, and without a secret whoever writes to it."""
+"""The log is private and whole, and without secrets, whoever writes to it."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ SECRET = "a-token-that-nobody-knows"
 
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
-    """The logging of the test run is left as it was found."""
+    """Restore the logging of the test run at the end."""
     with logging_restored():
         yield
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """A log file that is in force for one test."""
+    """Log file that is in force for one test."""
     start_logging(tmp_path / "logs" / "livedeck.log")
     return tmp_path / "logs" / "livedeck.log"
 
 
 def written(log: Path) -> str:
-    """All of it; every line must be JSON."""
+    """Return the whole log. Every line must be JSON."""
     text = log.read_text(encoding="utf-8")
     assert all(json.loads(line) for line in text.splitlines())
     return text

@@ -16,7 +16,7 @@ from client.lists import CASES, Case, listed
 from client.raw_lists import RawPlatform, raw_platform
 
 BARE = replace(CASES["nothing"], missing=None)
-"""Nothing, without the number of rows that the document promises: no proof that there is no event."""
+"""Empty list without the documented number of rows, which does not prove that there is no event."""
 
 SHOWN = {**CASES, "nothing": BARE}
 
@@ -26,7 +26,7 @@ def run(home: Path, platform: RawPlatform, *words: str) -> CompletedProcess[str]
 
 
 def read(home: Path, platform: RawPlatform, *words: str) -> tuple[int, Any, str]:
-    """The exit code, the JSON of a command, which follows its schema, and its standard error."""
+    """Return the exit code of a command, its JSON, which must follow its schema, and its standard error."""
     done = run(home, platform, *words, "--json")
     schema = json.loads(run(home, platform, *command_of(words), "--schema").stdout)
     printed = json.loads(done.stdout)
@@ -35,7 +35,7 @@ def read(home: Path, platform: RawPlatform, *words: str) -> tuple[int, Any, str]
 
 
 def shortfall(case: Case) -> dict[str, int | None] | None:
-    """What JSON says of the rows that are not received."""
+    """Return the JSON about the missing rows."""
     return None if case.is_complete else {"missing": case.missing, "announced": case.announced}
 
 

@@ -1,4 +1,4 @@
-"""The network settings reach every command, and what is wrong with them is named (connect.md, "Company networks")."""
+"""The network settings reach every command, and their faults are named (connect.md, "Company networks")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `livedeck collector run` sends to people, and `livedeck notify`."""
+"""Messages of `livedeck collector run`, and `livedeck notify`."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ SECRET = "h00k-of-the-night-shift-77aa"
 
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    """A receiver over HTTP."""
+    """Receiver over HTTP."""
     with http_sink() as made:
         yield made
 
 
 @pytest.fixture
 def redis() -> Iterator[RedisServer]:
-    """What several collectors share."""
+    """Redis that several collectors share."""
     skip_without_redis()
     server = RedisServer()
     yield server
@@ -50,7 +50,7 @@ def redis() -> Iterator[RedisServer]:
 
 
 def configured(home: Path, sink: Sink, **env: str) -> dict[str, str]:
-    """The environment of settings with one route to that receiver."""
+    """Return the environment of settings with one route to that receiver."""
     (home / "hook").write_text(f"{sink.address}/{SECRET}")
     (home / "hook").chmod(0o600)
     config = home / "config.toml"
@@ -356,7 +356,7 @@ def test_what_several_collectors_gave_up_is_listed_and_tried_again_from_what_the
 
 
 async def _give_up(settings: Settings, folder: Path) -> None:
-    """As a collector that tells: one message waits, and one is given up."""
+    """Write a spool as a collector does: one message waits, and one is a dead letter."""
     now = SystemClock().now()
     history = await History.open(folder / "history.sqlite", now)
     async with join_others(settings, history) as others:
@@ -369,7 +369,7 @@ async def _give_up(settings: Settings, folder: Path) -> None:
 
 
 def _lines_until(process: subprocess.Popen[str], signs: Sequence[str]) -> list[str]:
-    """Return the lines up to that by which each of the signs has been in one."""
+    """Return the lines up to the one with which each of the signs has been in a line."""
     assert process.stdout
     lines: list[str] = []
     for line in process.stdout:

@@ -1,4 +1,4 @@
-"""What is printed for programs: JSON that any reader takes, and that no terminal obeys."""
+"""Output for programs: JSON that any reader accepts, and that controls no terminal."""
 
 from __future__ import annotations
 

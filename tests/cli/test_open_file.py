@@ -1,4 +1,4 @@
-"""A file is handed to the program of this machine, and where there is none it is said."""
+"""A file is opened by the program of this machine; without such a program the command says so."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from livedeck.cli.deck import open_file
 
 @pytest.fixture
 def desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A desktop, and the program that it opens files with."""
+    """Desktop with a program that opens files."""
     program = tmp_path / "xdg-open"
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")

@@ -1,4 +1,4 @@
-"""`config check` and `doctor` say which receiver of tally or OTLP cannot be reached, and send nothing."""
+"""`config check` and `doctor` name unreachable receivers of tally or OTLP, and send them nothing."""
 
 from __future__ import annotations
 

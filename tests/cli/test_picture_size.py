@@ -1,4 +1,4 @@
-"""The size of pictures as another program has written them (Pillow 12), 7 pixels wide and 5 high."""
+"""Size of pictures that another program has written (Pillow 12), 7 pixels wide and 5 high."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ JPEG = (
     + "ffdb004301555a5a786978eb8282eb"
     + "ff" * 54
 )
-"""The beginning of one: its tables."""
+"""Beginning of a JPEG: its tables."""
 
 PICTURES = {
     name: bytes.fromhex(digits)
@@ -39,7 +39,7 @@ PICTURES = {
         "progressive jpeg": JPEG + "ffc20011080005000703012200021101031101ff",
     }.items()
 }
-"""By what they are; of a JPEG all up to its frame header."""
+"""Name of a format -> bytes of a picture; of a JPEG all up to its frame header."""
 
 
 @pytest.mark.parametrize("name", PICTURES)

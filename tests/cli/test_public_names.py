@@ -1,4 +1,4 @@
-"""An event whose stream key is its name keeps its name in JSON and metrics, and the doctor tells of the key."""
+"""An event whose stream key is its name keeps its name in JSON and metrics, and `doctor` warns of the key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from livedeck.client import Api, Secret
 
 
 async def named_like_its_key(base_url: str, token: str) -> tuple[str, str]:
-    """Give an event the name that its stream key is; its id, and that name."""
+    """Give an event its stream key as its name. Returns its id and the name."""
     async with Api(base_url=base_url, token=token) as api:
         (event,) = (await api.events.list(per_page=1)).items
         event = await api.events.get(event.id)

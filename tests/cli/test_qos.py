@@ -1,4 +1,4 @@
-"""`livedeck event qos`: what was measured is printed, each sample once, and what was not is never 0."""
+"""`livedeck event qos` prints each measured sample once, and never prints 0 for a missing one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EVENT = Event(id="e1", name="Town \x1b[31mhall")
 
 
 def sample(second: float, **fields: object) -> dict[str, Any]:
-    """A sample so long after noon of the virtual clock's day."""
+    """Return a sample `second` seconds after noon of the virtual clock's day."""
     at = VirtualClock().now() + timedelta(seconds=second)
     whole: dict[str, Any] = {"bitrate_video": 4_500_000, "bitrate_audio": 128_000, "frame_rate": 30, "status": 0}
     return whole | {"time": f"{at.replace(tzinfo=None).isoformat()}Z"} | fields
@@ -38,7 +38,7 @@ def sample(second: float, **fields: object) -> dict[str, Any]:
 
 @asynccontextmanager
 async def platform(clock: VirtualClock, answers: Sequence[object]) -> AsyncIterator[QosFollower]:
-    """A follower of a platform that gives these answers in turn, the last one for ever; an int is a refusal."""
+    """Yield a follower of a platform with these replies in turn, the last one repeated; an int is a refusal."""
     left = list(answers)
 
     def reply(_path: str, _query: str) -> tuple[int, bytes, dict[str, str]]:
@@ -182,7 +182,7 @@ def test_the_command_over_real_http(tmp_path: Path) -> None:
 
 
 def _follow_to_the_end(home: Path, env: dict[str, str]) -> None:
-    """Ctrl-c is exit code 130, a reader that leaves 141; neither says a word."""
+    """Check that ctrl-c gives exit code 130 and a reader that leaves 141, without a word."""
     command = [*LIVEDECK, "event", "qos", "choir", "--follow", "--json", "--last", "2s"]
     for leave, code in (("ctrl-c", 130), ("pipe", 141)):
         with Start(

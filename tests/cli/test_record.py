@@ -1,4 +1,4 @@
-"""`livedeck past record`: what is seen without a screen is in one file, for the events that were named."""
+"""`livedeck past record`: everything polled without a screen is in one file, for the named events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that follow a rehearsal: only where they are told to, and without a trace in the history of shows."""
+"""Commands that follow a rehearsal do so only on request, and leave no trace in the history of shows."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_rehearsal_on_this_machine_is_followed(address: str) -> None:
 
 
 def platform_with_a_clock(asked: list[str]) -> Any:
-    """A platform whose `/_clock` tells another time, twenty times as fast as ours."""
+    """Return a platform whose `/_clock` shows another time, twenty times as fast as ours."""
     clock = b'{"data": {"now": "2020-01-01T00:00:00.000Z", "speed": 20, "paused": false, "epoch": 1}}'
 
     def reply(_: str, path: str) -> bytes:
@@ -146,7 +146,7 @@ async def test_an_answer_that_never_ends_is_no_answer(monkeypatch: pytest.Monkey
 
 
 class Stage:
-    """A simulator whose clock can be followed."""
+    """Simulator with a clock that commands can follow."""
 
     def __init__(self, simulator: Simulator, url: str) -> None:
         self.clock, self.url, self.token = simulator.clock, url, simulator.token

@@ -1,4 +1,4 @@
-"""`livedeck event rebaseline` and `livedeck event content`: every process of the same history knows it."""
+"""`livedeck event rebaseline` and `livedeck event content`: every process of the same history applies them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`livedeck serve --list` and `--check`: enough to write a scenario of one's own."""
+"""`livedeck serve --list` and `--check` give enough help to write a scenario."""
 
 from __future__ import annotations
 

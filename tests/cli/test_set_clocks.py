@@ -1,4 +1,4 @@
-"""The real programs on a machine whose clock is set, or that sleeps (monitoring.md, "Clock steps")."""
+"""Real programs on a machine whose clock is set, or that sleeps (monitoring.md, "Clock steps")."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from cli.terminals import terminal
 HOUR, SLEEP = 3600.0, 600.0
 SOURCE = Path(__file__).with_name("set_clock.c")
 EXPECTED = {"MACHINE_CLOCK", "CLOCK_SKEW"}
-"""Kinds that such a machine may name: none is an event's."""
+"""Kinds that may be raised on such a machine: none is an event's."""
 
 
 class Machine:
-    """The clocks of the programs that are started with `env`."""
+    """Clocks of the programs that are started with `env`."""
 
     def __init__(self, folder: Path) -> None:
         compiler = shutil.which("cc")
@@ -38,7 +38,7 @@ class Machine:
         self.env = {"LD_PRELOAD": str(library), "CLOCKS_FILE": str(self._file)}
 
     def set(self, wall: float, boot: float = 0.0) -> None:
-        """So many seconds ahead of the true ones, from now on."""
+        """Set the clocks ahead of the true ones by these seconds, from now on."""
         with self._file.open("r+b" if self._file.exists() else "wb") as file:
             file.write(struct.pack("qq", round(wall * 1e9), round(boot * 1e9)))
 
@@ -48,13 +48,13 @@ def set_by(seconds: float) -> Callable[[Machine, ForeignPlatform, Programs], Non
 
 
 def sleep(machine: Machine, platform: ForeignPlatform, _running: Programs) -> None:
-    """The platform went on meanwhile."""
+    """Let the machine sleep while the platform goes on."""
     platform.ahead = SLEEP
     machine.set(SLEEP, SLEEP)
 
 
 def stop(_machine: Machine, _platform: ForeignPlatform, running: Programs) -> None:
-    """Deck and wall, as ctrl-z does."""
+    """Stop deck and wall, as ctrl-z does."""
     for stopped in (running.deck, running.wall):
         stopped.process.send_signal(signal.SIGSTOP)
     running.live(40)

@@ -1,4 +1,4 @@
-"""What a first start saves is what the next one loads, and nobody's own words in the file are lost."""
+"""A first start saves settings that the next start loads, and loses no text of the user in the file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECRET = "a-token-that-nobody-knows"
 
 @pytest.fixture(autouse=True)
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The place of a settings file that is not there yet."""
+    """Path of a settings file that does not exist yet."""
     for name in [name for name in os.environ if name.startswith("LIVEDECK_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

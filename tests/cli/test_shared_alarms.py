@@ -1,4 +1,4 @@
-"""Two decks, a wall and `alarms --follow` on one history, as programs: what is answered at one is so at all."""
+"""Two decks, a wall and `alarm list --follow` on one history, as programs: an action at one reaches all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SAVE = "\x13"
 
 
 class Program:
-    """One of them, in a home of its own; what it has heard of is in its log, or on its standard output."""
+    """Program in a home of its own. Its log or its standard output shows what it has read."""
 
     def __init__(self, stack: ExitStack, home: Path, name: str, env: dict[str, str]) -> None:
         self.name, self._home = name, home / name
@@ -48,13 +48,13 @@ class Program:
         self.screen = stack.enter_context(terminal(self._home, *SCREENS[name], size=SIZE, program=LIVEDECK, **env))
 
     def kill(self) -> None:
-        """End it as the kernel does."""
+        """Kill it like the kernel."""
         process = self.screen.process if self.screen else self._follow
         process.kill()
         process.wait(TIMEOUT)
 
     def changes(self, word: str) -> int:
-        """How often it has told that this became of an alarm."""
+        """Return how often it has reported that transition."""
         if self.name == FOLLOW:
             lines = (self._home / "out.jsonl").read_text().splitlines()
             return sum(json.loads(line).get("action") == word for line in lines)
@@ -63,8 +63,10 @@ class Program:
 
     @property
     def is_watching(self) -> bool:
-        """Whether it has told of the alarms that it found: what is answered from then on is news to it. A deck has them
-        from the history."""
+        """True once it has reported the alarms that it found, so that later actions are news to it.
+
+        A deck reads older actions from the history.
+        """
         return self.name in DECKS or self._logged("alarm raised") > self._raised
 
     def _logged(self, event: str) -> int:
@@ -73,13 +75,13 @@ class Program:
 
     @property
     def deck(self) -> Terminal:
-        """Its terminal."""
+        """Terminal of the deck."""
         assert self.screen
         return self.screen
 
 
 class Room:
-    """All that run, and a person who goes from one to the other."""
+    """All programs, and a person who acts at one after another."""
 
     def __init__(self, stack: ExitStack, home: Path, env: dict[str, str]) -> None:
         self._stack, self._home, self._env = stack, home, env
@@ -88,13 +90,13 @@ class Room:
             self._settle(name)
 
     def restart(self, name: str) -> None:
-        """Kill it, and start it again."""
+        """Kill a program and start it again."""
         self.programs[name].kill()
         self.programs[name] = Program(self._stack, self._home, name, self._env)
         self._settle(name)
 
     def answer(self, name: str, word: str, act: Callable[[Terminal], None]) -> None:
-        """Have a person do it at that deck, and wait until every other program has told of it."""
+        """Act at a deck, and wait until every other program has reported it."""
         before = {other: program.changes(word) for other, program in self.programs.items()}
         act(self.programs[name].deck)
         self._until(lambda: all(program.changes(word) > before[other] for other, program in self.programs.items()))
@@ -113,7 +115,7 @@ class Room:
             screen.press_until("\x1b[H", r"actual")  # the first row is chosen
 
     def _until(self, is_so: Callable[[], bool]) -> None:
-        """Read what they write, or they would wait for that, until it is so."""
+        """Read the output of all programs, so that none blocks, until a condition is true."""
         end = monotonic() + TIMEOUT
         while not is_so():
             assert monotonic() < end, "a program has not heard of it"
@@ -124,7 +126,7 @@ class Room:
 
 @pytest.fixture
 def room(tmp_path: Path) -> Iterator[Room]:
-    """Two decks, a wall and a follower, each in a process of its own."""
+    """Yield two decks, a wall and a follower, each in a process of its own."""
     with served(tmp_path) as (_, service), ExitStack() as stack:
         env = {
             "LIVEDECK_BASE_URL": service["base_url"],

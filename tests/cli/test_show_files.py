@@ -1,4 +1,4 @@
-"""Show files over real HTTP: what they make, what a second time sends, drift, kills, and files that are refused."""
+"""Show files over real HTTP: what they create, a second run, drift, kills, and refused files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(on_stage: Stage, *words: str, **env: str) -> Any:
 
 
 def folder(on_stage: Stage) -> str:
-    """A project or folder with one event, which nobody watches."""
+    """Return a project or folder with one event, which nobody watches."""
     listed = on_stage.read("event", "list")["items"]
     sizes = Counter(event["parent_id"] for event in listed if not event["name"].startswith("Part "))
     idle = (event for event in listed if not event["stream"] and event["parent_id"])
@@ -47,7 +47,7 @@ def folder(on_stage: Stage) -> str:
 
 
 def events(on_stage: Stage, count: int) -> str:
-    """The events of a show: each has a restream, every third a stream, every fifth a poster."""
+    """Return the events of a show: each has a restream, every third a stream, every fifth a poster."""
     rows = []
     for number in range(count):
         rows.append(f"""

@@ -26,7 +26,7 @@ from livedeck.monitor import BroadcastState
 SCRIPT = docs.page("scripting").partition("```bash\n")[2].partition("```")[0]
 
 PERFORMANCE = re.compile(r"(?:'(?:[^'=]|'')+'|[^\s'=]+)=-?\d+(?:\.\d+)?(?:s|%|B|c)?(?:;[\d.:@~-]*){0,4}")
-"""A value of performance data, as the guidelines for plugins of Nagios have it."""
+"""Pattern of a value of performance data, by the guidelines for Nagios plugins."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The start in a real terminal: nothing is drawn before there is a deck, and whatever ends it leaves no trace."""
+"""Start in a real terminal: nothing is drawn before the deck exists, and any end of the start leaves no trace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALTERNATE = b"\x1b[?1049h"
 
 @contextmanager
 def starting(home: Path) -> Iterator[tuple[Terminal, Path]]:
-    """A deck in the middle of its imports, and the FIFO that lets it go on."""
+    """Yield a deck in the middle of its imports, and the FIFO that lets it continue."""
     gate = home / "gate"
     os.mkfifo(gate)
     with terminal(home, str(gate), program=STARTING, **SOMEWHERE) as deck:

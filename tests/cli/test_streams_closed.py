@@ -22,7 +22,7 @@ SIMPLE = {
     "past search": ("Kept",), "past vacuum": (), "silence list": ("--json",), "status": (), "demo": (),
     "api": ("GET", "/v2/live/events"), "probe": ("--plan",), "show export": (ON_AIR,),
 }  # fmt: skip
-"""Commands of no operation that print and leave, with what they need."""
+"""Commands without an operation that print and leave -> their arguments."""
 
 STREAMS = {
     "full": ({"stdout": "full"}, {1}),
@@ -32,7 +32,10 @@ STREAMS = {
     "full stderr": ({"stderr": "full"}, {0}),
     "no stdin": ({"stdin": "closed"}, {0}),
 }
-"""What is wrong with a stream, and how a command may end then. A check has exit codes of its own."""
+"""Fault of a stream -> the streams of the command, and the exit codes that it may have.
+
+Checks have exit codes of their own.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +68,7 @@ def assert_ends_well(on_stage: Stage, run: Run, name: str, trouble: str) -> None
 
 
 OWN_CODES = {"event check": {2}, "doctor": {1, 2, 3}, "event wait": {0}, "notify explain": {6}}
-"""Of commands that tell by their exit code what they found, and of one that prints nothing on standard output."""
+"""Exit codes of commands that report their result by the code, and of one that prints nothing to standard output."""
 
 
 @pytest.mark.parametrize(("name", "trouble"), SMALL)

@@ -1,4 +1,4 @@
-"""The deck in a real terminal: it paints, it moves, it survives its platform, and it leaves the terminal as it was."""
+"""Deck in a real terminal: it paints, redraws, survives an outage of its platform, and restores the terminal."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from cli.terminals import RESTORED, terminal
 RECORDING = Path(__file__).parents[1] / "golden" / "recordings" / "audio-lost.livedeck"
 
 SMALL = ("demo", "--scenario", "clean-show")
-"""A demo with two events and no hour behind it: a third of the work, where any deck will do."""
+"""Demo with two events and no hour of history: a third of the work, for tests of any deck."""
 
 LOOK = 0.7
-"""Seconds of a person before the next key."""
+"""Seconds before the next key, as a person needs them."""
 
 
 @pytest.mark.parametrize("size", [(120, 40), *slow((80, 24), (200, 60))], ids=["120x40", "80x24", "200x60"])

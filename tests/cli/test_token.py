@@ -1,4 +1,4 @@
-"""The token comes from one source, and what its source says of it is shown to nobody (trust.md, "Secrets")."""
+"""The token comes from one source, and no output shows what this source prints (trust.md, "Secrets")."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECRET = "a-token-that-nobody-knows"
 
 @pytest.fixture(autouse=True)
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No setting from outside; the TOML file's place."""
+    """Path of the TOML file, in an environment without settings."""
     for name in [name for name in os.environ if name.startswith("LIVEDECK_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
@@ -125,7 +125,7 @@ def test_no_token_at_all_says_where_one_may_come_from() -> None:
 
 
 def program(code: str) -> tuple[str, ...]:
-    """A command that runs these lines."""
+    """Return a command that runs these lines of Python."""
     return sys.executable, "-c", code
 
 
@@ -157,7 +157,7 @@ def test_no_shell_reads_the_arguments(tmp_path: Path) -> None:
 
 
 def keyring(folder: Path, answer: str) -> dict[str, str]:
-    """The settings of a machine whose keyring package answers so."""
+    """Return the settings of a machine whose keyring package gives that result."""
     package = folder / "packages" / "keyring"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(f"def get_password(service, user):\n    {answer}\n", "utf-8")

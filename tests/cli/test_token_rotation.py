@@ -1,4 +1,4 @@
-"""A token that is replaced in its file is taken by whatever runs, over real HTTP; no other source is ever asked."""
+"""Every running program takes a replaced token from its file, over real HTTP; no other source is read again."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ OLD, NEW, OTHER = "the-token-of-monday", "the-token-of-tuesday", "the-token-of-a
 
 
 class Gate:
-    """A platform that accepts one token. `seen`: method and token of every request."""
+    """Platform that accepts one token. `seen`: method and token of every request."""
 
     def __init__(self) -> None:
         self.token, self.seen = OLD, list[tuple[str, str]]()
 
     @asynccontextmanager
     async def serve(self) -> AsyncIterator[str]:
-        """Its address."""
+        """Yield the platform's address."""
         server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         try:
             yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -60,7 +60,7 @@ class Gate:
 
 
 def replace_token(file: Path, token: str) -> None:
-    """As a rotation does it: a new file in the place of the old one."""
+    """Replace the file with a new one, as a rotation does."""
     fresh = file.with_suffix(".new")
     fresh.touch(mode=0o600)
     fresh.write_text(f"{token}\n")

@@ -1,4 +1,4 @@
-"""The tree of commands: one meaning a flag, a schema beside JSON, every row of the table, new words for old ones."""
+"""Tree of commands: one meaning for each flag, a schema beside JSON, every row of the table, new words for old ones."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ROWS = {
     "config path": "config path", "config validate": "config check", "keys": "config keys", "docs": "docs",
     "screenshots": "docs --screenshots", "schema": "docs json", "help": "help",
 }  # fmt: skip
-"""The words of each command before -> its words now."""
+"""Former words of each command -> its present words."""
 
 NEW = (
     "event restreams", "alarm ack", "alarm unack", "alarm shelve", "alarm unshelve", "alarm note", "change list",
@@ -69,11 +69,11 @@ NEW = (
     "silence list", "silence add", "silence extend", "silence end", "completion", "drill play", "drill list",
     "drill show", "drill grade", "past convert", "probe", "show apply", "show diff", "show export", "mcp",
 )  # fmt: skip
-"""Commands that had no word before."""
+"""Commands that are new in the tree."""
 
 
 def leaves() -> Iterator[tuple[str, click.Command]]:
-    """Every command that is no group, by its path."""
+    """Yield every command that is no group, with its path."""
     for path in load_description():
         command = TREE.get(path) if path else main
         assert command is not None, path
@@ -330,7 +330,10 @@ def test_the_purposes_are_those_of_the_description() -> None:
 
 
 def lasting_alarm(home: Path, env: Mapping[str, str]) -> dict[str, Any]:
-    """An alarm that lasts, from the first look that has judged its stream: a slow machine may need several."""
+    """Return an alarm that lasts, from the first look that has judged its stream.
+
+    A slow machine may need several looks.
+    """
     for _ in range(10):
         listed = json.loads(called(home, "alarm", "list", "--json", env=env).stdout)["alarms"]
         if found := next((alarm for alarm in listed if alarm["kind"] == "KEYFRAME_SEVERE"), None):

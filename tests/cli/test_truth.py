@@ -17,7 +17,7 @@ SPAN = ("--from", "2026-11-21T09:00:00Z", "--to", "2026-11-21T09:10:00Z")
 
 
 async def played() -> bytes:
-    """The truth of a whole play, with one change that no answer asks for."""
+    """Truth of a whole play, with one change that no answer wants."""
     simulator = Simulator(scenario="restream-down", clock=SimulatorClock(START, paused=True))
     async with client_for(simulator, simulator.control_token) as admin, client_for(simulator, simulator.token) as api:
         assert (await admin.get("/_control/scenario/truth")).status_code == 200

@@ -1,4 +1,4 @@
-"""`event list` reads by id what a list lacks although it was on air a moment ago."""
+"""`event list` reads by id an event that was on air a moment ago and is missing in the list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands never take a history that they cannot read for one without entries."""
+"""Commands never treat an unreadable history as one without entries."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ ACTS = {
     "silence add": (("silence", "add", "--name", "Choir*", "--duration", "1h", "--comment", "swap"), "silence "),
     "event content": (("event", "content", ON_AIR, "radio"), "content radio"),
 }
-"""Acts of a person that the history of this machine keeps, and the words that claim so."""
+"""Actions of a person that the history of this machine stores -> words that confirm them."""
 
 REFUSED = {"LIVEDECK_TOKEN": "w" * 36}
 """A token that the platform refuses: AUTH_FAILED is raised at once, without a sample."""

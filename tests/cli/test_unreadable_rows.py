@@ -1,4 +1,4 @@
-"""Lists of which not every row can be read: none is left out in silence (commands.md, "Unreadable data")."""
+"""Lists with unreadable rows: none is omitted in silence (commands.md, "Unreadable data")."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ANSWERS = {
     "/v1/meet/rooms/r1": b'{"data":{"id":"r1","name":"Board","restreams":[{"name":"no id"},{"id":"p2","name":"CDN"}]}}',
     "/v1/videos/v/subtitles": b'{"data":[{"id":"t1","language":"uk","position":1},{"language":"fr"}]}',
 }
-"""What a strange platform says, byte for byte, by the path."""
+"""Path -> reply of a strange platform, byte for byte."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -50,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the base's own name
-        """To nobody."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def run(home: Path, address: str, *words: str) -> CompletedProcess[str]:
 
 
 def read(home: Path, address: str, *words: str) -> tuple[int, Any]:
-    """The exit code and the JSON of a command, which follows its schema."""
+    """Return the exit code of a command, and its JSON, which must follow its schema."""
     done = run(home, address, *words, "--json")
     schema = json.loads(run(home, address, *command_of(words), "--schema").stdout)
     printed = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""The wall's page in a real browser: names are text, silence is told, pages turn, and frames are for who was named."""
+"""The wall's page in a real browser: names are text, silence is shown, pages turn, and only named sites frame it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_a_browser_shows_the_events_as_text_whatever_their_names(known: Sn
 
 
 def crowd(known: Snapshot, count: int) -> Snapshot:
-    """So many events more, well, with names of which no two differ but at their end."""
+    """Return the snapshot with `count` more healthy events, whose names differ only at their end."""
     good = next(state for state in known.events if not state.assessment.findings)
     names = [f"Esports semi-final of the northern league, table {number}" for number in range(count)]
     events = [good.event.model_copy(update={"id": name, "name": name}) for name in names]

@@ -1,4 +1,4 @@
-"""The wall as a page, over real connections: what is served, to whom, how it follows the wall, and what it bears."""
+"""The wall as a page, over real connections: its content, its readers, its updates, and its limits."""
 
 from __future__ import annotations
 

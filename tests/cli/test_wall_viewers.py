@@ -1,4 +1,4 @@
-"""The wall says what viewers get, and shows their pictures only if it was told to."""
+"""The wall shows the state of viewers, and their pictures only if it was told to."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ async def _known() -> Snapshot:
 
 
 def shown(known: Snapshot, viewer: ViewerState | None) -> Snapshot:
-    """One event on air, for viewers of that state."""
+    """Return a snapshot of one event on air with that state of viewers."""
     good = next(state for state in known.events if not state.assessment.findings and state.phase.tally.expects_signal)
     return replace(known, events=(judged(good, viewer) if viewer else good,))
 
 
 def picture(colour: str, **changes: Any) -> tuple[ViewerState, bytes]:
-    """A state of viewers with the picture of that colour."""
+    """Return a state of viewers with a picture of that colour."""
     content = jpeg(colour)
     return replace(PLAYS, image=sha256(content).hexdigest(), **changes), content
 

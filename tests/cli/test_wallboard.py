@@ -1,4 +1,4 @@
-"""`livedeck wall` from outside: its file, its token, its way through an outage."""
+"""`livedeck wall` from outside: its file, its token, and its behaviour during an outage."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_without_a_terminal_it_prints_the_status_and_says_so(tmp_path: Path) -> 
 
 
 class Platform:
-    """The simulated platform on a clock of the test: it can be dead, and can want another token."""
+    """Simulated platform on a clock of the test. It can be dead, or want another token."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock, self.simulator_clock = clock, SimulatorClock(start=EVENING, paused=True)

@@ -1,4 +1,4 @@
-"""What a first start learns is tried against the platform and kept where the next start finds it."""
+"""A first start tries its settings on the platform and saves them where the next start finds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An object is held by one change at a time; nobody waits for ever, and what was given up is free."""
+"""One change at a time holds an object; nobody waits without end, and a released object is free."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLATFORM = "https://platform.example"
 
 
 class Counting(SystemClock):
-    """Its pauses are over at once, and its hands go on by them."""
+    """Clock whose pauses end at once, and advance its time."""
 
     def __init__(self) -> None:
         self.slept = 0.0

@@ -26,12 +26,12 @@ from livedeck.simulator import Simulator, serve
 NAME = "Main stage"
 
 PATIENCE = 300
-"""Seconds within which all that is waited for happens: twenty interpreters start on whatever is free of a machine."""
+"""Maximum seconds of the whole test: twenty interpreters start on a shared machine."""
 
 
 @dataclass
 class Ended:
-    """How a command ended. `result`: its JSON."""
+    """End of a command. `result`: its JSON."""
 
     code: int
     result: dict[str, Any]
@@ -39,23 +39,22 @@ class Ended:
 
     @property
     def is_done(self) -> bool:
-        """Whether it was told done, and nothing less."""
+        """True if it reported done, and nothing less."""
         return (self.code, self.result["verdict"]) == (0, "done")
 
 
 async def read(process: Start[bytes]) -> tuple[bytes, bytes]:
-    """Return output and errors of a command once it has ended."""
+    """Return output and errors of a command after its end."""
     return await asyncio.to_thread(process.communicate, None, PATIENCE)
 
 
 @dataclass
 class Platform:
-    """A simulator with one event, over HTTP. `other`: a client that knows nothing of our locks.
+    """Simulator with one event, over HTTP. `other`: a client that does not use our locks.
 
     `writes`: names that were sent. `reads`: names that were read since a command began. `gate`: first reads are
-    answered only when all of them have come.
-    `before_write`, `after_write`: what happens then, once each; `before_read`: before a command reads it again.
-    `on_read`: called whenever it was read.
+    answered only after all of them have come. `before_write`, `after_write`: functions for these moments, called once
+    each; `before_read`: called before a command reads the event again. `on_read`: called at each read.
     """
 
     home: Path
@@ -71,11 +70,11 @@ class Platform:
     before_write: list[Callable[[], Awaitable[object]]] = field(default_factory=list)
 
     async def name(self) -> str:
-        """What the event is called there."""
+        """Return the name of the event on the platform."""
         return (await self.other.events.get(self.event)).name or ""
 
     async def rename(self, name: str) -> None:
-        """Somebody else renames it, from another machine."""
+        """Rename the event as somebody else on another machine."""
         await self.other.events.update(self.event, EventDraft(name=name))
 
     def start(self, *words: str, **env: str) -> Start[bytes]:
@@ -96,12 +95,12 @@ class Platform:
         return Ended(process.returncode or 0, json.loads(output or b"{}"), errors.decode())
 
     async def race(self, count: int) -> list[Ended]:
-        """So many commands that have all read the event before any of them goes on."""
+        """Start `count` commands, all of which read the event before any of them continues."""
         self.gate = asyncio.Barrier(count)
         return await asyncio.gather(*(self.edit(f"writer {number}") for number in range(count)))
 
     async def pass_gate(self) -> None:
-        """Wait until so many have come, once: a command comes again only when it was answered."""
+        """Wait until all first reads have come. Later reads pass at once."""
         if self.gate is not None:
             async with asyncio.timeout(PATIENCE):
                 await self.gate.wait()
@@ -110,7 +109,7 @@ class Platform:
 
 @asynccontextmanager
 async def platform(home: Path) -> AsyncIterator[Platform]:
-    """A platform that notes what is read and written of its one event."""
+    """Yield a platform that records the reads and writes of its one event."""
     simulator = Simulator(seed=1)
     app = simulator.app
 
@@ -252,7 +251,7 @@ async def test_a_writer_that_is_killed_with_the_lock_holds_nobody_up(tmp_path: P
 
 
 def is_free(path: Path) -> bool:
-    """Whether no process holds that lock."""
+    """Return whether no process holds that lock."""
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

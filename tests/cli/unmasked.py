@@ -1,8 +1,8 @@
 """The command without some of its masks, or with a fault that quotes every secret it knows.
 
-    unmasked.py addresses|register|log|...[,crash|action|note|audit|notice] ARGUMENTS...
+unmasked.py addresses|register|log|...[,crash|action|note|audit|notice] ARGUMENTS...
 
-A fault comes with whatever is copied.
+The fault happens when something is copied.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def without_addresses() -> None:
-    """Addresses are shown as they came."""
+    """Show addresses unchanged."""
     from livedeck.text import addresses
 
     def as_it_came(address: str | None, absent: str = "?", **_: object) -> Any:
@@ -30,31 +30,31 @@ def without_addresses() -> None:
 
 
 def without_register() -> None:
-    """Nothing that was parsed is known as a secret."""
+    """Register no parsed value as a secret."""
     from livedeck.text.secrets import SecretRegister
 
     def forget(_register: SecretRegister, _secret: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     setattr(SecretRegister, "add", forget)  # noqa: B010
 
 
 def without_shapes() -> None:
-    """A refusal keeps words that look like keys."""
+    """Keep words in refusals that look like keys."""
     from livedeck.client.http import quoting
 
     setattr(quoting, "_hidden", as_it_is)  # noqa: B010
 
 
 def without_secret_type() -> None:
-    """A key is printed as what it is."""
+    """Print keys unmasked."""
     from livedeck.client import Secret
 
     setattr(Secret, "__str__", Secret.reveal)  # noqa: B010
 
 
 def without_json() -> None:
-    """The JSON of an object has what the platform said, unknown fields too, and goes to the clipboard so."""
+    """Print and copy the JSON of an object as the platform sent it, with unknown fields."""
     from livedeck.client.resources import base
     from livedeck.text import secrets
 
@@ -63,35 +63,35 @@ def without_json() -> None:
 
 
 def without_log() -> None:
-    """The log has whatever it is given."""
+    """Write everything into the log unchanged."""
     from livedeck.cli import log_file
 
     setattr(log_file, "mask_value", as_it_is)  # noqa: B010
 
 
 def without_history() -> None:
-    """Records, which the history keeps, have whatever they are made of."""
+    """Store records in the history unchanged."""
     from livedeck.monitor.model import records
 
     setattr(records, "masked_line", as_it_is)  # noqa: B010
 
 
 def without_answers() -> None:
-    """What a person answers to an alarm stays as it was typed."""
+    """Store the words of alarm actions as they were typed."""
     from livedeck.monitor.model import alarm_action
 
     setattr(alarm_action, "masked_line", as_it_is)  # noqa: B010
 
 
 def without_notices() -> None:
-    """Notices say whatever they are given."""
+    """Show notices unchanged."""
     from livedeck.ui import app
 
     setattr(app, "masked", as_it_is)  # noqa: B010
 
 
 def as_it_is(value: Any, *_: object) -> Any:
-    """The same, unmasked."""
+    """Return the value unmasked."""
     return value
 
 
@@ -109,14 +109,14 @@ MASKS: dict[str, Callable[[], None]] = {
 
 
 def secrets(most: int = 10_000) -> str:
-    """Those that the process has met first."""
+    """Return the secrets that the process registered first."""
     from livedeck.text.secrets import REGISTER
 
     return " ".join([*REGISTER._secrets.values()][:most])
 
 
 def crash(deck: Deck) -> None:
-    """The deck itself ends by it."""
+    """End the deck by an error with the secrets."""
 
     def fail() -> None:
         raise RuntimeError(f"no way to show {secrets()}")
@@ -125,24 +125,24 @@ def crash(deck: Deck) -> None:
 
 
 def fail_action(_: Deck) -> None:
-    """The action ends by it, the deck goes on."""
+    """End an action by an error with the secrets; the deck continues."""
     raise RuntimeError(f"no way to copy {secrets()}")
 
 
 def note(deck: Deck) -> None:
-    """A person writes them beside an alarm."""
+    """Write the secrets into a note on an alarm, as a person."""
     assert deck.snapshot is not None
     deck.start(deck.monitor.note(deck.snapshot.alarms[0].key, secrets(most=5)), "note")
 
 
 def audit(deck: Deck) -> None:
-    """The audit has them as what a person gave as a reason."""
+    """Write the secrets into the audit, as the reason that a person gave."""
     target = Target("event", "-", "-")
     deck.run_worker(audit_local(deck.history, deck.clock.now(), "shelve alarm", target, secrets()))
 
 
 def notice(deck: Deck) -> None:
-    """The deck says them."""
+    """Show the secrets in a notice."""
     deck.announce(secrets())
 
 
@@ -156,7 +156,7 @@ FAULTS: dict[str, Callable[[Deck], None]] = {
 
 
 def with_fault(name: str) -> None:
-    """It happens when something is copied."""
+    """Make the fault happen when something is copied."""
     from livedeck.ui.app import Deck
 
     def copy(deck: Deck, *_: object, **__: object) -> None:

@@ -9,7 +9,7 @@ from livedeck.text import outside
 
 
 def without_text_protection() -> None:
-    """Text from outside is shown as it came; what takes these functions when it is imported has to come later."""
+    """Show text from outside unchanged. Modules that import these functions must be imported later."""
 
     def as_it_came(text: Any) -> Any:
         return text
@@ -21,7 +21,7 @@ def without_text_protection() -> None:
 
 
 def without_terminal_protection() -> None:
-    """What is written reaches the terminal."""
+    """Write everything to the terminal unchanged."""
     from livedeck.ui.kit.output_filter import ControlFilter, OutputFilter
 
     def passed(_: OutputFilter, data: str) -> str:

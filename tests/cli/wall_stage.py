@@ -1,4 +1,4 @@
-"""A wall that is served as a page, its models given by hand."""
+"""Wall that is served as a page, with models from the test."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from ui.wall_stage import STILL
 
 
 async def unreachable(_link: Secret | str, _most: int, summary: str) -> bytes:
-    """No picture can be had."""
+    """Raise the error of a picture that cannot be fetched."""
     raise Unreachable(f"{summary}: refused", "refused")
 
 
 def model_of(snapshot: Snapshot, seconds: float = 0.0, fault: str = "") -> WallModel:
-    """What a wall shows so long after `EVENING`."""
+    """Return what a wall shows `seconds` after `EVENING`."""
     render_time = RenderTime.from_snapshot(snapshot, EVENING + timedelta(seconds=seconds), watched=not fault)
     return wall_model(snapshot, render_time, fault=fault)
 
 
 def with_poster(state: EventState, address: str) -> EventState:
-    """The event with a poster of its own there."""
+    """Return the event with a poster of its own at an address."""
     poster = Poster.model_validate({"id": "p1", "media_id": "m1", "md": address})
     return replace(state, event=state.event.model_copy(update={"poster": poster}))
 
 
 class Outlet:
-    """A wall's page on a free port, and what it answers."""
+    """Page of a wall on a free port, and its replies."""
 
     def __init__(self, address: str, publisher: PagePublisher) -> None:
         self.address, self.publisher = address, publisher
         self.port = int(address.rstrip("/").rpartition(":")[2])
 
     async def ask(self, method: str, path: str, **headers: str) -> tuple[HTTPResponse, bytes]:
-        """One request from another thread; the loop serves it meanwhile."""
+        """Send one request from another thread; the loop serves it meanwhile."""
         return await asyncio.to_thread(self._ask, method, path, headers)
 
     def _ask(self, method: str, path: str, headers: dict[str, str]) -> tuple[HTTPResponse, bytes]:
@@ -61,7 +61,7 @@ class Outlet:
 
     @asynccontextmanager
     async def updates(self) -> AsyncIterator[AsyncGenerator[bytes, None]]:
-        """The server-sent events as bytes, one after the other, after the head of the answer."""
+        """Yield the server-sent events as bytes, one after another, after the head of the reply."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(f"GET /updates HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode())
 
@@ -89,7 +89,7 @@ async def served(
     wall: Wall = STILL,
     viewer_picture: Callable[[str], Awaitable[bytes]] | None = None,
 ) -> AsyncIterator[Outlet]:
-    """A wall that shows the last of these models. `fetch`, `viewer_picture`: how posters and pictures are had."""
+    """Yield a wall that shows the last of these models. `fetch`, `viewer_picture`: sources of posters and pictures."""
     exposure = exposure or Exposure(0)
     publisher = PagePublisher(wall)
     for model in models:
@@ -101,7 +101,7 @@ async def served(
 
 
 def data_of(block: bytes) -> dict[str, Any]:
-    """What a server-sent event says, by the rules of its format alone."""
+    """Return the data of a server-sent event, by the rules of its format alone."""
     text = block.decode()
     assert text.endswith("\n\n")
     fields = dict(line.split(": ", 1) for line in text.rstrip("\n").split("\n"))

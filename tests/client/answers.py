@@ -1,4 +1,4 @@
-"""Platforms of a few lines for the tests of the client: in process, or raw bytes on a loopback socket."""
+"""Small platforms for the tests of the client: ASGI apps in process, or raw bytes on a loopback socket."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ EMPTY_LIST = b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"data":[]}'
 
 
 class Platform:
-    """An ASGI app that answers each request with what `reply(path, query)` gives: status, body, headers."""
+    """ASGI app that sends the result of `reply(path, query)`: status, body, headers."""
 
     def __init__(self, reply: Callable[[str, str], tuple[int, bytes, Mapping[str, str]]]) -> None:
         self.reply = reply
@@ -29,13 +29,13 @@ class Platform:
 
 
 def saying(body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Platform:
-    """A platform that always says the same; bytes go out as they are, anything else as JSON."""
+    """Return a platform that always sends the same reply. Bytes are sent unchanged, anything else as JSON."""
     sent = body if isinstance(body, bytes) else json.dumps(body).encode()
     return Platform(lambda _path, _query: (status, sent, headers or {}))
 
 
 def api_of(mount: TransportFactory, **options: Any) -> Api:
-    """An Api that talks to the app in process, and tries each read once."""
+    """Return an Api that calls the app in process, and tries each read once."""
     return Api(
         base_url="http://127.0.0.1:8787", token=TOKEN, mount=mount, **({"retry": 0.0, "timeout": 60.0} | options)
     )
@@ -43,9 +43,10 @@ def api_of(mount: TransportFactory, **options: Any) -> Api:
 
 @asynccontextmanager
 async def listening(*answers: bytes | None) -> AsyncIterator[tuple[str, list[bytes]]]:
-    """A loopback socket: its address, and the heads of the requests it gets. None never answers; else it hangs up.
+    """Yield the address of a loopback socket, and the heads of the requests that it gets.
 
-    Each connection gets the next answer, and all further ones the last.
+    Each connection gets the next of `answers`, and further ones the last. The socket hangs up after an answer; for None
+    it never sends one.
     """
     heads: list[bytes] = []
     left = list(answers)
@@ -74,7 +75,10 @@ async def _say(writer: asyncio.StreamWriter, answer: bytes) -> None:
 
 
 class Recorder(Platform):
-    """A platform that always says the same and keeps what it was sent. `chunks`: the sizes in which a body came."""
+    """Platform that always sends the same reply and stores the requests.
+
+    `chunks`: sizes of the pieces of a request body.
+    """
 
     def __init__(self, body: object, status: int = 200) -> None:
         super().__init__(saying(body, status).reply)
@@ -92,5 +96,5 @@ class Recorder(Platform):
         await super().__call__(scope, receive, send)
 
     def header(self, name: str) -> str | None:
-        """The header of the last request."""
+        """Return a header of the last request."""
         return dict(self.requests[-1]["headers"]).get(name.encode(), b"").decode() or None

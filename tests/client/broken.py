@@ -1,4 +1,4 @@
-"""Forbidden values in one row of a list: the text of the value, and the fault that is reported."""
+"""Invalid values in one row of a list: the text of the value, and the fault that is reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BROKEN: Mapping[str, tuple[str, str | None]] = {
     "two values": ("[1 2]", "a list that is not JSON"),
     "no colon": ('{"a" 1}', "an object that is not JSON"),
 }
-"""What stands in place of a name -> its text, and the shape that is reported."""
+"""Name of a broken value -> its text, and the shape that is reported."""
 
 MEANT: Mapping[str, tuple[str, str]] = {
     "raw tab": ('"Hall\t2"', "Hall\t2"),
@@ -26,7 +26,7 @@ MEANT: Mapping[str, tuple[str, str]] = {
     "raw control": ('"Hall\x012"', "Hall\x012"),
     "comma at the end of a row": ('"Hall 2",', "Hall 2"),
 }
-"""What has one meaning only -> its text, and that meaning."""
+"""Name of a value with only one meaning -> its text, and this meaning."""
 
 CUT: Mapping[str, str] = {
     "in a row": '{"data":[{"id":"a","n":NaN},{"id":"b","na',
@@ -38,10 +38,10 @@ CUT: Mapping[str, str] = {
     "with another bracket": '{"data":[{"id":"a","n":NaN]}}',
     "no document": "<html><body>NaN</body></html>",
 }
-"""What nobody can complete without a guess."""
+"""Name of a list that is cut off -> its text. No reader can complete it without a guess."""
 
 
 def list_with(value: str, field: str = "name") -> bytes:
-    """The body of a list of three events, whose second has that text as a value."""
+    """Return the body of a list of three events, the second of which has `value` as the text of a field."""
     rows = f'{{"id":"e1","name":"Hall 1"}},{{"id":"e2","{field}":{value}}},{{"id":"e3","name":"Hall 3"}}'
     return f'{{"meta":{{"pagination":{{"page":1,"per_page":100,"total":3}}}},"data":[{rows}]}}'.encode()

@@ -28,7 +28,7 @@ DRAFTS: Mapping[str, object] = {
 
 
 def values(folder: Path) -> dict[str, Any]:
-    """An argument for each name that a call requires."""
+    """Return an argument for each name that a call requires."""
     file = folder / "track.vtt"
     file.write_bytes(VTT)
     return {
@@ -49,7 +49,7 @@ def values(folder: Path) -> dict[str, Any]:
 
 
 def names() -> list[str]:
-    """`api.posters.create` and so on: each public method of each resource."""
+    """Return each public method of each resource, such as `api.posters.create`."""
     api = Api(base_url="http://127.0.0.1", token="t")
     resources = {name: resource for name, resource in vars(api).items() if isinstance(resource, Resource)}
     return sorted(
@@ -61,7 +61,7 @@ def names() -> list[str]:
 
 
 def bound(api: Api, name: str, folder: Path, identifier: str | None = None) -> Any:
-    """The call of that name, begun with all that it requires. Ids: their own names, unless one is given."""
+    """Begin a call with all required arguments. An id is the name of its parameter unless `identifier` is given."""
     _, resource, method = name.split(".")
     function = getattr(getattr(api, resource), method)
     known = values(folder) | {"draft": DRAFTS.get(name)}
@@ -75,7 +75,7 @@ def bound(api: Api, name: str, folder: Path, identifier: str | None = None) -> A
 
 
 async def result(begun: Awaitable[object] | AsyncIterator[object]) -> object:
-    """What a call gives; of an iterator, all of it."""
+    """Return the result of a call; for an iterator, all its items."""
     if isinstance(begun, AsyncIterator):
         return [item async for item in begun]
     return await begun

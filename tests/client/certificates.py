@@ -14,7 +14,7 @@ needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="open
 
 
 class Certificates(NamedTuple):
-    """PEM files: an authority of our own, a server and a client that it vouches for, each with its key."""
+    """PEM files: an authority of the test, and a server and a client that it signed, each with its key."""
 
     authority: Path
     server: Path
@@ -23,7 +23,7 @@ class Certificates(NamedTuple):
 
 
 def make_certificates(folder: Path) -> Certificates:
-    """All of them, in that folder; good for two days."""
+    """Write the certificates into a folder; they are valid for two days."""
     _make(
         folder, "authority", "-x509", "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=keyCertSign"
     )
@@ -51,7 +51,7 @@ def _run(folder: Path, *arguments: str) -> None:
 
 
 def server_context(certificates: Certificates) -> ssl.SSLContext:
-    """TLS for a server at localhost or 127.0.0.1."""
+    """Return TLS settings for a server at localhost or 127.0.0.1."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificates.server)
     return context

@@ -1,4 +1,4 @@
-"""A chat that was meant to do harm, for the tests of what becomes of it."""
+"""Hostile chat messages for the tests of the chat log."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ HARM = {
 
 
 def message(number: int, said: str, **more: Any) -> dict[str, Any]:
-    """A message as the platform writes it, the `number`th second of the show."""
+    """Return a message as the platform writes it, `number` seconds after the start of the show."""
     at = f"2026-11-21T18:{number // 60 % 60:02}:{number % 60:02}.123456Z"
     values = (f"id-{number}", f"user{number}", f"ext-{number}", "true" if number % 5 == 0 else "false", said, at, at)
     return dict(zip(FIELDS, values, strict=True)) | more

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from client.raw_lists import Body
 
 SIZE = 20
-"""Rows of a page, whatever is asked for."""
+"""Rows of a page, whatever size is requested."""
 
 Numbers = Sequence[int]
 
 
 def page_body(rows: Numbers | None, **pagination: object) -> bytes:
-    """The body of a page with these rows; null in their place for None."""
+    """Return the body of a page with these rows; for None it has null in place of rows."""
     data = None if rows is None else [{"id": f"e{number}", "name": f"Hall {number}"} for number in rows]
     meta = {"meta": {"pagination": pagination}} if pagination else {}
     return json.dumps({**meta, "data": data}).encode()
@@ -34,9 +34,9 @@ def listed(total: int = 300, *, replaced: Mapping[int, Sequence[Numbers | None]]
 
 @dataclass(frozen=True)
 class Case:
-    """A list. `received`: number of rows that can be had. `missing`: of them, as is said; None for unknown.
+    """List with missing rows. `received`: number of rows that can be read. `missing`: number of others in the report.
 
-    `announced`: the total that is quoted.
+    It is None for unknown. `announced`: the total in the report.
     """
 
     body: Body
@@ -50,7 +50,7 @@ class Case:
 
     @property
     def words(self) -> str:
-        """What is said of the rest, after which the noun follows."""
+        """Return the number of missing rows in words, such as `3 of 300 events`."""
         return "an unknown number of events" if self.missing is None else f"{self.missing} of {self.announced} events"
 
 
@@ -83,4 +83,4 @@ CASES: Mapping[str, Case] = {
     "no pages": Case(lambda _page, _count: page_body(range(7)), 7, 0),
     "no pages, as many as asked for": Case(lambda _page, _count: page_body(range(100)), 100, None),
 }
-"""What is answered -> what can be had of it, and what is true of the rest."""
+"""Name of a list -> the replies, the rows that can be read, and the report of the other rows."""

@@ -1,4 +1,4 @@
-"""A platform of raw sockets in a thread: the bytes of each answer are the test's own."""
+"""Platform of raw sockets in a thread: each test gives the bytes of the replies."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from contextlib import contextmanager, suppress
 from urllib.parse import parse_qs, urlsplit
 
 Body = Callable[[int, int], bytes]
-"""The body of a page of a list: number of the page, and how often it was asked for before -> bytes."""
+"""Function that returns the body of a list's page.
+
+Its arguments: number of the page, number of earlier requests for it.
+"""
 
 
 def http(body: bytes, status: int = 200, *headers: str) -> bytes:
-    """An answer after which the connection is closed."""
+    """Return a reply that closes the connection."""
     head = (f"HTTP/1.1 {status} So", "Connection: close", f"Content-Length: {len(body)}", *headers, "", "")
     return "\r\n".join(head).encode() + body
 
 
 class RawPlatform:
-    """Answers GET with the page of a list that `body` makes, whatever the path. `asked`: path and page, in order."""
+    """Platform that replies to any GET with the page of a list from `body`.
+
+    `asked`: path and page of the requests, in order.
+    """
 
     def __init__(self, listener: socket.socket, body: Body) -> None:
         self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""Whatever JSON, status or bytes the platform answers: a model, or an ApiError; no text that harms."""
+"""Any JSON, status or bytes from the platform give a model or an ApiError, and never a harmful text."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ anything = st.recursive(
 
 
 def changed(whole: dict[str, object]) -> st.SearchStrategy[dict[str, object]]:
-    """That object with some fields holding something else."""
+    """Generate the object with other values in some fields."""
     return st.dictionaries(st.sampled_from(sorted(whole)), anything, max_size=4).map(lambda some: whole | some)
 
 
@@ -48,15 +48,15 @@ bodies = st.one_of(
 statuses = st.sampled_from([200, 200, 200, 201, 204, 302, 400, 401, 404, 409, 429, 500, 599])
 SECRETS = ("key-of-the", "signature-of-the", "live-key", "9c1d-link")
 VERBATIM = {"api.chat.selected"}
-"""Gives what an export would write, as it came; every other answer keeps its secrets."""
+"""Methods that return the text of the log unchanged; in all other replies secrets are masked."""
 
 
 async def at_once(_seconds: float) -> None:
-    """The sleep of a client that has no time to wait."""
+    """Return at once: the sleep of a client that waits for nothing."""
 
 
 async def tell(body: bytes, status: int, name: str) -> None:
-    """A call makes what its signature says, or an ApiError of one harmless line."""
+    """Check that a call returns what its signature says, or raises an ApiError of one harmless line."""
     with TemporaryDirectory() as folder:
         async with api_of(saying(body, status), sleep=at_once) as api:
             try:

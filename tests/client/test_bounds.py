@@ -1,6 +1,7 @@
-"""What passes through the client is never whole in memory, and what is kept of an answer has a limit (bytes allocated).
+"""The client never holds a whole transfer in memory, and limits what it keeps of a reply (bytes allocated).
 
-`tests/bench/bounds.py` measures the same of whole processes, with more, and how long the event loop is held.
+`tests/bench/bounds.py` measures the same for whole processes, with larger transfers, and how long the event loop is
+held.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from livedeck.client import ChatExport, Unreadable
 MIB = 2**20
 LIMIT = 64 * MIB
 BESIDES = 16 * MIB
-"""Buffers of both sides, and what a growing one holds in reserve."""
+"""Buffers of both sides, and the spare room of a growing buffer."""
 
 FLAT = 6 * MIB
 
@@ -39,7 +40,7 @@ def allocating_at_most(size: int) -> Iterator[None]:
 
 @asynccontextmanager
 async def sending(*parts: tuple[bytes, int], coding: str = "identity") -> AsyncIterator[str]:
-    """A platform that takes whatever body comes, and answers with these parts, each so many times."""
+    """Yield a platform that reads any body, and sends these parts, each that many times."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):

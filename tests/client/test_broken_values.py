@@ -1,4 +1,4 @@
-"""A forbidden value hides only itself, not the list around it (commands.md, "Unreadable data")."""
+"""An invalid value hides only itself, not the list around it (commands.md, "Unreadable data")."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EACH = [*BROKEN, *MEANT]
 
 
 async def events_of(body: bytes) -> tuple[list[Event], PagedItems[Event]]:
-    """The events of a platform that answers these bytes."""
+    """Return the events of a platform that replies with these bytes."""
     with raw_platform(lambda _page, _count: body) as platform:
         async with api_at(platform.address) as api:
             listed = api.events.iterate()

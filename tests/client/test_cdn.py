@@ -1,4 +1,4 @@
-"""Files behind signed addresses: read without the token, completely or not at all (trust.md, "Secrets", "Files")."""
+"""Files at signed addresses: read without the token, and completely or not at all (trust.md, "Secrets", "Files")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chat: read message by message whatever the pieces it comes in, exported to a file that is whole or not there."""
+"""The chat is read message by message, whatever pieces arrive, and exported to a file that is whole or absent."""
 
 import asyncio
 import json
@@ -106,7 +106,7 @@ async def all_of(api: Api) -> list[Message]:
 
 
 def log_of_a_message(size: int) -> bytes:
-    """A log whose only message has so many characters of JSON."""
+    """Return a log whose only message has `size` characters of JSON."""
     return b'{"data": [{"message": "' + b"x" * (size - len('{"message": ""}')) + b'"}]}'
 
 

@@ -1,4 +1,4 @@
-"""Exports of a chat: byte for byte as sent, or sifted and written anew so that another library reads the same."""
+"""Exports of a chat: byte for byte as sent, or filtered and rewritten so that another library reads the same values."""
 
 import asyncio
 import csv
@@ -53,7 +53,7 @@ def wanting(form: ChatFormat, **more: Any) -> ChatExport:
 
 
 async def exported(items: object, wanted: ChatExport, to: Path) -> ExportResult:
-    """The export of a log that holds these items."""
+    """Return the export of a log with these items."""
     async with api_of(saying({"meta": {}, "data": items})) as api:
         done = await api.chat.export(wanted, to)
     assert done.size == size_of(to)
@@ -61,12 +61,12 @@ async def exported(items: object, wanted: ChatExport, to: Path) -> ExportResult:
 
 
 def size_of(path: Path) -> int:
-    """Bytes in the file."""
+    """Return the number of bytes in the file."""
     return path.stat().st_size
 
 
 def raw(number: int, mode: str) -> IO[bytes]:
-    """An end of a pipe."""
+    """Open an end of a pipe."""
     return os.fdopen(number, mode, buffering=0)
 
 
@@ -290,7 +290,7 @@ def test_rate_and_time_left_follow_from_what_came() -> None:
 
 @asynccontextmanager
 async def dripping(head: bytes) -> AsyncIterator[str]:
-    """A platform that begins a log and never goes on."""
+    """Yield a platform that begins a log and never continues."""
 
     gone = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""A long answer, decoded row by row in a thread, is what it would be at once; and what is broken in it is repaired."""
+"""A long reply, decoded row by row in a thread, gives the values of one decoded at once. Broken rows are repaired."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every field table and every envelope of platform-api.md: read whole, nothing lost, written back equal."""
+"""Every field table and every envelope of platform-api.md is read whole and written back equal."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ tables = pytest.mark.parametrize("model", EVERY, ids=lambda model: model.__name_
 
 
 def back(model: Model) -> Any:
-    """The JSON that the model was read from."""
+    """Return the JSON that the model was read from."""
     return json.loads(encode(model.model_dump(exclude_unset=True)))
 
 

@@ -1,4 +1,4 @@
-"""Drafts: what the document limits is refused before a request leaves; only what was set is sent."""
+"""Drafts beyond the documented limits are refused before a request; only fields that were set are sent."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A refusal that comes while a body is being sent is that refusal; an expectation that fails costs no upload."""
+"""A refusal that arrives during an upload is reported as such; a failed expectation costs no upload."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from livedeck.client import Api, Material, Rejected
 
 @asynccontextmanager
 async def refusing(answer: bytes, *, closes: bool, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
-    """A platform that answers as soon as it has the head of a request, and reads no body."""
+    """Yield a platform that replies as soon as it has the head of a request, and reads no body."""
     gone = asyncio.Event()
     talks: set[asyncio.Task[None] | None] = set()
 
@@ -43,7 +43,7 @@ async def refusing(answer: bytes, *, closes: bool, tls: ssl.SSLContext | None = 
 
 
 def sparse(folder: Path, size: int) -> Path:
-    """A file of so many bytes that takes no room."""
+    """Return a file of that size that takes no room on the disk."""
     file = folder / "slides.pdf"
     with file.open("wb") as sparse_file:
         sparse_file.truncate(size)
@@ -74,7 +74,7 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @asynccontextmanager
 async def talking(*talks: Talk) -> AsyncIterator[str]:
-    """A platform that has one of these conversations on each of its connections, in this order."""
+    """Yield a platform that has one of these conversations on each of its connections, in this order."""
     left = list(talks)
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -105,7 +105,7 @@ async def take_plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
 
 
 async def never_ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """As a proxy that lets no `100 Continue` through."""
+    """Send no `100 Continue`, like some proxies."""
     assert b"\r\nExpect: 100-continue\r\n" in await head_of(reader)
     await reader.readexactly(LARGE)
     writer.write(MADE)

@@ -1,4 +1,4 @@
-"""An error describes the response behind it, without secrets, over the wire."""
+"""An error has the response behind it, without secrets, over real sockets."""
 
 from __future__ import annotations
 

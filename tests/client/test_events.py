@@ -1,4 +1,4 @@
-"""Live events: reading what the document describes, and keeping what it does not."""
+"""Live events: documented fields are read, and undocumented fields are kept."""
 
 import json
 from datetime import UTC, datetime
@@ -75,14 +75,14 @@ DOCUMENTED: dict[str, Any] = {
 
 
 async def read(event: object) -> Event:
-    """The event of that reply, asked for by the id in it."""
+    """Return the event of a reply, requested by the id in it."""
     event_id = str((event.get("id") if isinstance(event, dict) else None) or "x")
     async with api_of(saying({"data": event})) as api:
         return await api.events.get(event_id)
 
 
 def keys(value: object) -> object:
-    """The names in a JSON value, whole tree, without what they hold."""
+    """Return all names in a JSON value, at every depth, without their values."""
     if isinstance(value, dict):
         return {name: keys(inner) for name, inner in value.items()}
     return [keys(inner) for inner in value] if isinstance(value, list) else None
@@ -209,7 +209,7 @@ async def test_a_list_without_meta_is_read_as_it_was_asked(body: dict[str, objec
 
 
 def paged(pages: list[list[str]], total: int | None = None) -> Platform:
-    """A platform of three to a page; `total` None leaves the pagination out. Past the last page: an empty list."""
+    """Return a platform with three rows on a page. `total` None: no pagination. Pages after the last are empty."""
 
     def reply(_path: str, query: str) -> tuple[int, bytes, dict[str, str]]:
         number = int(parse_qs(query)["page"][0])

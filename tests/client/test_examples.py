@@ -1,4 +1,4 @@
-"""The example in the docstring of every public call runs as it stands, against a platform of its own."""
+"""The example in the docstring of every public call runs unchanged, against a platform of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FLAGS = doctest.ELLIPSIS
 
 
 def _public_calls() -> Iterator[tuple[str, object]]:
-    """Every method of the Api, of its resources and of a page."""
+    """Yield every method of the Api, of its resources and of a page."""
     api = Api(base_url="http://127.0.0.1", token="t")
     resources = {name: type(resource) for name, resource in vars(api).items() if not name.startswith("_")}
     for name, owner in {"api": Api, "page": Page, **resources}.items():
@@ -33,17 +33,17 @@ def _public_calls() -> Iterator[tuple[str, object]]:
 
 CALLS = dict(_public_calls())
 _NO_CALL = {"api.read_only", "api.host", "api.timings"}
-"""What is read rather than called."""
+"""Attributes that are read and not called."""
 
 
 def examples(call: object) -> list[doctest.Example]:
-    """Those of its docstring."""
+    """Return the examples in the docstring of a call."""
     return doctest.DocTestParser().get_examples(inspect.getdoc(call) or "")
 
 
 @asynccontextmanager
 async def platform(folder: Path) -> AsyncIterator[dict[str, Any]]:
-    """The names that an example may use, over a platform that nobody has changed yet."""
+    """Yield the names that an example may use, with a platform that is still unchanged."""
     simulator = Simulator(seed=7)
     async with (
         serve(simulator) as addresses,
@@ -79,7 +79,7 @@ async def platform(folder: Path) -> AsyncIterator[dict[str, Any]]:
 
 
 async def output_of(example: doctest.Example, names: dict[str, Any]) -> str:
-    """What a person sees who types it into `python -m asyncio`."""
+    """Return the output of an example, typed into `python -m asyncio`."""
     code = compile(example.source, "<example>", "single", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     output = StringIO()
     with redirect_stdout(output):

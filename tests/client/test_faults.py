@@ -1,4 +1,4 @@
-"""Over real sockets, the faults of trust.md, for a read, a change and a stream: an ApiError, in time."""
+"""Over real sockets, each fault of trust.md in a read, a change and a stream gives an ApiError in time."""
 
 import asyncio
 import json
@@ -116,7 +116,7 @@ async def test_an_answer_that_is_lost_is_told_from_one_that_was_never_there(
 
 @asynccontextmanager
 async def dripping() -> AsyncIterator[str]:
-    """A platform that sends a space every hundredth of a second, for ever: never silent, never done."""
+    """Yield a platform that sends a space every hundredth of a second, without an end."""
     talks: set[asyncio.Task[None] | None] = set()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""A good file is never replaced by a poor answer, and no token goes along with a signed link.
+"""A bad reply never replaces a good file, and no token goes along with a signed link.
 
 (trust.md, "Files" and "Secrets".)
 """
@@ -43,7 +43,7 @@ ALL = MessageFilter(search="e")
 
 
 def answer(body: bytes, head: bytes = b"HTTP/1.1 200 OK") -> bytes:
-    """A response of that length, after which the platform hangs up."""
+    """Return a response of that length, after which the platform hangs up."""
     return head + b"\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
@@ -53,13 +53,13 @@ def content(path: Path) -> bytes:
 
 
 def neighbours(path: Path) -> list[Path]:
-    """Everything in its folder."""
+    """Return everything in the file's folder."""
     return [*path.parent.iterdir()]
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A good file, of an export that went well."""
+    """Good file of a successful export."""
     path = tmp_path / "chat"
     path.write_bytes(GOOD)
     return path
@@ -106,7 +106,7 @@ async def test_a_whole_log_does_replace_it(file: Path) -> None:
 
 
 LONG = b'{"data":[' + b",".join([b'{"id":"m1","message":"Hello"}'] * 150_000) + b"]}"
-"""A log of 4 MiB."""
+"""Log of 4 MiB."""
 
 
 @pytest.mark.parametrize("further", [b"", b"HTTP/1.1 200 OK\r\n\r\n"], ids=["exact", "more than stated"])
@@ -176,7 +176,7 @@ async def test_a_long_log_costs_the_parser_of_http_no_more_than_a_short_one(tmp_
 
 
 def redirect(to: str, status: int = 302) -> bytes:
-    """A redirect to there."""
+    """Return a redirect to an address."""
     return answer(b"", f"HTTP/1.1 {status} Found\r\nLocation: {to}".encode())
 
 
@@ -244,13 +244,13 @@ async def test_the_signature_of_a_redirect_is_not_quoted_by_the_error_that_repea
 
 
 TRAP = b'{"data":[{"id":"m1","message":"as in a \\\\\\"JSON\\\\\\" document: [1]}'.replace(b"\\\\", b"\\")
-"""Cut right behind `]}` inside a message."""
+"""Message whose text contains `]}`. The log is cut right after it."""
 
 PADDING = b'{"data":[' + b'{"id":"m0","message":"Hello"},' * 4000
 
 
 def until_close(body: bytes) -> bytes:
-    """A response whose length is not stated: it ends with the connection, wherever that ends."""
+    """Return a response without a length: it ends with the connection."""
     return b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + body
 
 
@@ -341,14 +341,14 @@ def test_a_log_is_whole_where_it_closes_all_that_it_opens(marked: str, step: int
 
 
 def messages_of(size: int) -> bytes:
-    """Return the messages of a log, with a quotation mark escaped here and there."""
+    """Return the messages of a log, some with an escaped quotation mark."""
     message = b'{"id":"4d2c2f2e-6f53","username":"someone","message":"Good evening, everyone","is_admin":"false"},'
     quoting = message.replace(b"evening", b'\\"evening\\"')
     return (message * 50 + quoting) * (size // (51 * len(message)))
 
 
 def bytes_held(chunk: bytes) -> int:
-    """Return the most bytes that are held for a piece, beside itself."""
+    """Return the maximum number of bytes held for a chunk, in addition to the chunk."""
     wholeness = JsonWholeness()
     wholeness.add(b'{"data":[')
     tracemalloc.start()

@@ -30,7 +30,7 @@ BUSY = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nX-Request-ID: r-1\r\nSet-Cook
 
 
 class Seen:
-    """What the hooks of a client were called with, in order."""
+    """Arguments of the hooks of a client, in order."""
 
     def __init__(self) -> None:
         self.records: list[RequestRecord | ResponseRecord] = []

@@ -1,4 +1,4 @@
-"""The client in a program of someone else: it takes what such programs hold, and leaves their process as it was."""
+"""The client inside another program: it accepts that program's objects, and leaves its process unchanged."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ print(json.dumps([{{key: (before[key], after[key]) for key in before if before[k
 
 
 def changes(act: str) -> Any:
-    """What of a process is otherwise after that: its state, members of modules, and packages that are not needed."""
+    """Return the changes of a process after `act`: its state, members of modules, and unneeded packages."""
     others = "import httpx, pydantic, msgspec, ssl, json, socket\n"
     names = 'OTHERS = ("httpx", "httpcore", "pydantic", "json", "ssl", "socket", "logging", "asyncio", "builtins")\n'
     program = PROCESS.format(before=others + names, act=act)
@@ -113,7 +113,7 @@ def test_a_program_that_did_change_something_would_be_seen() -> None:
 
 
 def _errors() -> list[ApiError]:
-    """One of each class."""
+    """Return an error of each class."""
     made: list[ApiError] = []
     for kind in vars(livedeck.client).values():
         if not (isinstance(kind, type) and issubclass(kind, ApiError)):

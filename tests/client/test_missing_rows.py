@@ -1,4 +1,4 @@
-"""Rows that the platform announces and does not send are counted (commands.md, "Unreadable data")."""
+"""Announced rows that the platform does not send are counted (commands.md, "Unreadable data")."""
 
 from __future__ import annotations
 

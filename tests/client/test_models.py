@@ -1,4 +1,4 @@
-"""Models are built when they are first used; that they can be is known before."""
+"""Models are built at their first use; a test proves that all can be built."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 @asynccontextmanager
 async def serving(certificates: Certificates, *, asks_client: bool = False) -> AsyncIterator[tuple[int, list[bytes]]]:
-    """A platform behind TLS whose lists are empty: its port, and the heads of the requests it gets."""
+    """Yield a TLS platform with empty lists: its port, and the heads of its requests."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=certificates.authority)
     context.load_cert_chain(certificates.server)
     context.verify_mode = ssl.CERT_REQUIRED if asks_client else ssl.CERT_NONE
@@ -50,7 +50,7 @@ async def serving(certificates: Certificates, *, asks_client: bool = False) -> A
 
 @asynccontextmanager
 async def proxying(refusal: bytes = b"") -> AsyncIterator[tuple[int, list[bytes]]]:
-    """A proxy that opens tunnels, or refuses with that: its port, and what it could read."""
+    """Yield a proxy that opens tunnels, or sends `refusal`: its port, and the bytes that it could read."""
     seen: list[bytes] = []
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -81,7 +81,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen
 
 @asynccontextmanager
 async def _server(talk: Any, **options: Any) -> AsyncIterator[int]:
-    """A listening socket: its port. Every talk has ended when it is left."""
+    """Yield the port of a listening socket. All conversations have ended when the block ends."""
     talks: set[asyncio.Task[None]] = set()
 
     async def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

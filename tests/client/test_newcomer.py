@@ -1,6 +1,6 @@
-"""What library.md shows to a newcomer is typed and runs as it stands, and so do scripts that follow it.
+"""Code of library.md and scripts that follow the page pass a type checker and run unchanged.
 
-The scripts are in the folder `newcomer`, unchanged since they were written from the page alone.
+The scripts are in the folder `newcomer`, as they were written from the page alone.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SCRIPTS: Mapping[str, str] = {
 
 
 class Run(NamedTuple):
-    """What the script left behind."""
+    """Output, errors and files of a script."""
 
     status: int | None
     output: str
@@ -61,7 +61,7 @@ def script(tmp_path: Path) -> Path:
 
 
 class Platform(NamedTuple):
-    """A simulated platform over HTTP, and a client of the test's own."""
+    """Simulated platform over HTTP, with a client for the test."""
 
     base_url: str
     token: str
@@ -78,7 +78,7 @@ async def platform() -> AsyncIterator[Platform]:
 
 
 async def run(script: Path, token: str, *arguments: str) -> Run:
-    """Run it in its own folder, as a person would."""
+    """Run the script in its own folder, as a person would."""
     settings = {"LIVEDECK_TOKEN": token, "LIVEDECK_BASE_URL": arguments[0], "XDG_CONFIG_HOME": str(script.parent)}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -94,7 +94,7 @@ async def run(script: Path, token: str, *arguments: str) -> Run:
 
 
 def messages_in(path: Path) -> int:
-    """How many rows the file has below its head."""
+    """Return the number of rows after the head of the file."""
     with path.open(newline="", encoding="utf-8") as file:
         return len([*csv.DictReader(file)])
 
@@ -154,7 +154,7 @@ def whole(block: str) -> str:
 
 @pytest.fixture
 def typed(tmp_path: Path) -> list[str]:
-    """The blocks of the page and the scripts as files."""
+    """Blocks of the page and the scripts, as files."""
     for number, block in enumerate(BLOCKS):
         (tmp_path / f"block_{number}.py").write_text(whole(block), encoding="utf-8")
     assert len(BLOCKS) >= 8
@@ -162,7 +162,7 @@ def typed(tmp_path: Path) -> list[str]:
 
 
 def check(*command: str) -> None:
-    """Run a type checker, which must find nothing."""
+    """Run a type checker, and check that it finds nothing."""
     environment = os.environ | {"MYPYPATH": str(SOURCE), "PYTHONPATH": str(SOURCE)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Any 1 to 20 values of a list replaced by any JSON: every row that can be read is shown, the others as they were."""
+"""Any 1 to 20 values of a list are replaced by any JSON. Readable rows are shown, and all others stay unchanged."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Change = tuple[tuple[Any, ...], object]
 
 
 def rows_of(model: type[Model]) -> list[Any]:
-    """Five objects that have every field of the document."""
+    """Return five objects with every field of the document."""
     whole = RECORDING if model is Recording else TABLES[model]
     return [json.loads(json.dumps(whole | {"id": f"row{number}"})) for number in range(5)]
 
@@ -62,7 +62,7 @@ def change(rows: list[Any], changes: list[Change]) -> tuple[list[Any], set[int]]
 
 
 def has_id(row: object) -> bool:
-    """Whether it is a row that can be shown."""
+    """Return whether a row can be shown."""
     return isinstance(row, dict) and isinstance(row.get("id"), str) and bool(row["id"])
 
 

@@ -1,6 +1,6 @@
-"""A file is written, and a good file replaced, only by what is proved to be asked for (chat-export.md, "Export files").
+"""A file is written only if the reply is proved to be the requested one (chat-export.md, "Export files").
 
-The answers are bytes on a socket, in the shapes that platforms, proxies and login pages send.
+The replies are bytes on a socket, in the forms that platforms, proxies and login pages send.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ NOT_LOGS: Sequence[tuple[ChatFormat, MessageFilter, bytes, str]] = [
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A good file, of an export that went well."""
+    """Good file of an export."""
     path = tmp_path / "chat"
     path.write_bytes(GOOD)
     return path

@@ -1,4 +1,4 @@
-"""Quality of service: what was measured, what was not, and what cannot be believed."""
+"""Quality of service: measured, missing and incredible values."""
 
 from datetime import UTC, datetime
 from math import isnan

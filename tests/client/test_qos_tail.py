@@ -1,4 +1,4 @@
-"""An answer that repeats the one before is read from where it goes on, and the result is that of reading it whole."""
+"""A reply that repeats the previous one is read from where it continues, with the same result as when read whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from livedeck.client.resources import qos
 from livedeck.client.resources.qos_tail import continuation, is_plain
 
 ROWS = 700
-"""Samples of an answer, more than 64 KiB."""
+"""Number of samples in a reply, over 64 KiB."""
 
 _ITEMS = (
     '{"a":1}',
@@ -44,7 +44,7 @@ items = st.lists(st.sampled_from(_ITEMS), max_size=8)
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[bytes, bytes]:
-    """Two answers, the second mostly a continuation of the first; some are cut, changed or of another form."""
+    """Generate two replies, the second mostly a continuation of the first. Some are cut, changed or of another form."""
     first = draw(items)
     second = [*first[draw(st.integers(0, len(first))) :], *draw(items)]
     forms = st.sampled_from((_AROUND[0],) * 8 + _AROUND)
@@ -82,7 +82,7 @@ def _sample(second: int, random: Random) -> dict[str, Any]:
 
 
 def _hostile(body: str, rows: list[dict[str, Any]], random: Random) -> str:
-    """The answer as a platform gone wrong may give it."""
+    """Return the reply as a faulty platform may send it."""
     odd = [dict(row) for row in rows]
     match random.randrange(9):
         case 0:

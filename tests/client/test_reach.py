@@ -1,4 +1,4 @@
-"""An address that came in an answer leads to the world, or into the platform's own network, and nowhere else."""
+"""An address in a reply may lead to public hosts or into the platform's own network, and nowhere else."""
 
 from __future__ import annotations
 

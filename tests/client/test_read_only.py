@@ -1,4 +1,4 @@
-"""A client that is read-only changes nothing, whatever is called (trust.md, "Changes": the gate)."""
+"""A read-only client changes nothing, whatever call is made (trust.md, "Changes": the gate)."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

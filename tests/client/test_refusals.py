@@ -1,4 +1,4 @@
-"""What the platform refuses becomes the error that says so (platform-api.md, "Error codes" and "Error body")."""
+"""Each refusal of the platform becomes the matching error (platform-api.md, "Error codes" and "Error body")."""
 
 from datetime import UTC, datetime
 

@@ -87,7 +87,7 @@ needs_nginx = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
 @contextmanager
 def running(server: str, *, closes: bool) -> Iterator[str]:
-    """A server of its own process: its address."""
+    """Yield the address of a server in a process of its own."""
     command = [*map(str, COMMANDS[server]), "closes" if closes else "stays open"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -99,7 +99,7 @@ def running(server: str, *, closes: bool) -> Iterator[str]:
 
 @contextmanager
 def nginx(folder: Path, server: str) -> Iterator[str]:
-    """An nginx with these directives in its one server: its address."""
+    """Yield the address of an nginx with these directives in its only server."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     paths = "".join(f"{name}_temp_path {folder};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -117,7 +117,7 @@ def nginx(folder: Path, server: str) -> Iterator[str]:
 
 
 async def answered(address: str, size: int, folder: Path) -> ApiError:
-    """What becomes of an upload of that size."""
+    """Return the error of an upload of that size."""
     async with api_at(address) as api:
         with pytest.raises(ApiError) as caught:
             await api.materials.upload("v", sparse(folder, size), "slides.pdf", "Slides")
@@ -125,7 +125,7 @@ async def answered(address: str, size: int, folder: Path) -> ApiError:
 
 
 async def statuses(address: str, size: int, folder: Path, moment: str = "") -> list[int]:
-    """Of the answers to uploads that are to be refused with each of the statuses."""
+    """Return the statuses of uploads that the server refuses with each status."""
     errors = [await answered(f"{address}/{status}{moment}", size, folder) for status in STATUSES]
     return [error.status if isinstance(error, Rejected) else 0 for error in errors]
 
@@ -152,7 +152,7 @@ async def test_an_upload_ends_at_the_refusal_of_nginx(closes: bool, size: int, t
 
 
 def proxied(address: str, buffering: str) -> str:
-    """Directives that pass everything on to that address."""
+    """Return directives that pass everything on to an address."""
     return (
         f"client_max_body_size 0; location / {{ proxy_pass {address}; proxy_http_version 1.1; "
         f'proxy_set_header Connection ""; proxy_request_buffering {buffering}; }}'

@@ -1,4 +1,4 @@
-"""Every try of a request is counted once, by what it does and how it ended; the labels stay few."""
+"""Every try of a request is counted once, by method and outcome, with few different labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from livedeck.client.http.timing import ClientTiming
 
 
 def api_that_answers(*statuses: int) -> Api:
-    """One whose platform answers so in turn, and on whose clock waiting takes no time."""
+    """Return an Api whose platform sends these statuses in turn. Waiting takes no time on its clock."""
     left = [*statuses]
 
     async def answer(_scope: Any, _receive: Any, send: Any) -> None:
@@ -90,5 +90,5 @@ def test_there_are_never_more_operations_than_the_bound(timing: ClientTiming) ->
 
 @pytest.fixture
 def timing() -> ClientTiming:
-    """That of a client."""
+    """Return the timing of a client."""
     return Api(base_url="http://127.0.0.1", token="t")._transport.timing

@@ -1,4 +1,4 @@
-"""Reads are tried again, in a bounded time; changes are not; and all share one budget of requests."""
+"""Reads are retried within a time limit, changes are not, and all share one budget of requests."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,7 +27,7 @@ GOOD: tuple[int, bytes, Mapping[str, str]] = (200, b'{"data": {"id": "x"}}', {})
 
 
 class Time:
-    """A clock that moves only when somebody sleeps on it."""
+    """Clock that moves only during a sleep."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -42,7 +42,7 @@ class Time:
 
 
 def answering(*answers: tuple[int, bytes, Mapping[str, str]]) -> Platform:
-    """A platform that says one after the other, and the last one from then on."""
+    """Return a platform that sends these replies in turn, and then the last one again."""
     left = list(answers)
     return Platform(lambda _path, _query: left.pop(0) if len(left) > 1 else left[0])
 
@@ -164,7 +164,7 @@ async def test_a_connection_that_is_refused_is_tried_again() -> None:
 
 
 class Crowded:
-    """A platform that takes no request until `opens_at`, on a clock that moves when nobody can do anything else."""
+    """Platform that refuses every request before `opens_at`, on a clock that moves when no task can run."""
 
     def __init__(self, clock: VirtualClock, opens_at: float, headers: Callable[[float], Mapping[str, str]]) -> None:
         self.refused_at, self.taken_at = list[float](), list[float]()
@@ -180,7 +180,7 @@ class Crowded:
 
 
 def read_by(readers: int, platform: Crowded, clock: VirtualClock) -> Awaitable[list[Any]]:
-    """What becomes of as many reads at a time."""
+    """Return the results of that many simultaneous reads."""
 
     async def read() -> list[Any]:
         options: dict[str, Any] = {"retry": 10.0, "timer": clock.monotonic, "sleep": clock.sleep, "now": clock.now}

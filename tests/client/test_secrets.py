@@ -1,4 +1,4 @@
-"""What must not be shown is not shown: not by print, not by repr, not by an error, not by a log."""
+"""Secrets are never shown: by print, repr, an error or a log."""
 
 import asyncio
 import json
@@ -274,7 +274,7 @@ assert state() == before
 
 
 class Parsed(Model):
-    """One field of each kind that enters the register as it is parsed."""
+    """Field of each kind that registers its secret when it is parsed."""
 
     ingest: SecretLink | None = None
     signed: SignedLink | None = None

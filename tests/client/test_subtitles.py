@@ -1,4 +1,4 @@
-"""Subtitles: files that parse are sent as they are, others are refused by their line; waiting for recognition."""
+"""Subtitle files that parse are sent unchanged, others are refused by their line; waiting for recognition."""
 
 import os
 from contextlib import suppress

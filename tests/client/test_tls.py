@@ -1,4 +1,4 @@
-"""What holds over TLS too: refusals that come early, and downloads by signed addresses that are redirected."""
+"""Early refusals, and redirected downloads by signed addresses, over TLS too."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_an_upload_ends_at_its_refusal(
 
 @asynccontextmanager
 async def answering(sent: bytes, tls: ssl.SSLContext | None) -> AsyncIterator[tuple[str, list[bytes]]]:
-    """A server that answers each request so: its address, and the heads that it gets."""
+    """Yield a server that always sends the same reply: its address, and the heads of its requests."""
     heads: list[bytes] = []
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

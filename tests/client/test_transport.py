@@ -1,4 +1,4 @@
-"""The road to the platform: sockets that fail, gates that hold, addresses that may not have the token."""
+"""Transport: sockets that fail, gates that hold requests, and addresses that must not get the token."""
 
 import asyncio
 import gzip
@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 
 def api_at(address: str, **options: Any) -> Api:
-    """An Api at that address that tries each read once, and has time for it on a busy machine."""
+    """Return an Api that tries each read once, with timeouts for a busy machine."""
     return Api(base_url=address, token=TOKEN, **({"retry": 0.0, "timeout": 60.0} | options))
 
 
 def nobody() -> str:
-    """An address of this machine where nobody listens."""
+    """Return an address of this machine where no server listens."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{taken.getsockname()[1]}"

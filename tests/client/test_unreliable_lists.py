@@ -20,13 +20,13 @@ from trials import trials
 
 
 def page_of(ids: Sequence[str], **pagination: object) -> bytes:
-    """The answer that holds these rows, and says that of itself."""
+    """Return a reply with these rows and this pagination."""
     body = json.dumps({"meta": {"pagination": pagination}, "data": [{"id": each} for each in ids]}).encode()
     return b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
 async def ids_of(*answers: bytes) -> tuple[list[str], int]:
-    """The ids that iterating over the events gives, and how many pages were asked for."""
+    """Return the ids from iterating over the events, and the number of requested pages."""
     async with listening(*answers) as (address, heads), api_at(address) as api:
         return [event.id async for event in api.events.iterate()], len(heads)
 
@@ -117,7 +117,7 @@ async def test_two_pages_in_turn_end_the_list_too() -> None:
 
 @dataclass(frozen=True)
 class Row:
-    """A row that takes little to make."""
+    """Row that is cheap to make."""
 
     id: str
 
@@ -160,10 +160,10 @@ Change = Callable[[list[str]], None]
 
 @dataclass
 class ChangingList:
-    """A list that changes after some of its answers. `total`: what it says of itself, None for nothing.
+    """List that changes after some of its replies. `total`: total that it states; None for none.
 
-    `size`: of its pages, whatever is asked for; `per_page`: what it says of that. `changes`: number of an answer ->
-    what is done to the list after it.
+    `size`: actual rows of a page; `per_page`: rows of a page that it states. `changes`: number of a reply -> change
+    after it.
     """
 
     ids: list[str]
@@ -174,7 +174,7 @@ class ChangingList:
     asked: int = 0
 
     def answer(self, _path: str, query: str) -> tuple[int, bytes, Mapping[str, str]]:
-        """The page that is asked for; then the list changes."""
+        """Return the requested page, then change the list."""
         page, total = int(parse_qs(query)["page"][0]), self.total(len(self.ids))
         rows = [{"id": row} for row in self.ids[(page - 1) * self.size : page * self.size]]
         pagination = {"page": page, "per_page": self.per_page} | ({} if total is None else {"total": total})
@@ -185,7 +185,7 @@ class ChangingList:
 
 
 def change(deleted: Sequence[int], inserted: Sequence[int]) -> Change:
-    """Delete the rows at these places and make new ones at those; a place past the end is the last."""
+    """Delete the rows at some places and insert new ones at others; a place after the end is the last."""
 
     def apply(ids: list[str]) -> None:
         for place in deleted:

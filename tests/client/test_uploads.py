@@ -1,4 +1,4 @@
-"""Uploads: to their own address, in pieces, with their names in headers."""
+"""Uploads go to their own address, in pieces, with names in headers."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""An odd value hides nothing but itself: not its row, not its list, not the alarms of others."""
+"""An odd value hides only itself: not its row, not its list, and no alarm of another event."""
 
 from __future__ import annotations
 
@@ -158,14 +158,14 @@ async def test_only_a_wrong_envelope_costs_the_list(body: object) -> None:
 
 
 def paths(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a JSON value where another one can stand."""
+    """Yield every path in a JSON value at which another value can stand."""
     for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
         yield (*before, key)
         yield from paths(value[key], (*before, key))
 
 
 def replaced(rows: list[Any], path: tuple[Any, ...], other: object) -> bool:
-    """Whether that place was there still, and holds the other value now."""
+    """Put the other value at a path. Returns whether the path was still there."""
     node: Any = rows
     for step in path[:-1]:
         try:

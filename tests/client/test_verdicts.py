@@ -1,7 +1,7 @@
 """Check what is said about a change or a read, against bytes of a hostile platform (trust.md, "Verdicts").
 
-Each row is an answer and the only verdict that it allows. "done" and "refused" stand where nothing in the answer says
-otherwise; all else is unknown, and then read again.
+Each row is a reply and the only verdict that it allows: "done" and "refused" if nothing in the reply contradicts,
+otherwise "unknown", and the object is read again.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ READ_BACK: Mapping[str, tuple[Callable[[EventTarget], Operation[Any]], bytes, Ve
     "edit, gone": (renamed, GONE, Verdict.UNKNOWN, "the platform says that the event does not exist"),
     "edit, unreadable": (renamed, BUSY, Verdict.UNKNOWN, "could not be read again"),
 }
-"""Change that was answered "not found", and the reads after it -> verdict and what is said to be seen."""
+"""Change with the reply "not found", and the reads after it -> verdict and the state that is reported."""
 
 
 @pytest.mark.parametrize("name", READ_BACK)
@@ -444,7 +444,7 @@ LISTS: Mapping[str, tuple[bytes, type[ApiError] | None]] = {
     "success false": (ok({"success": False, "data": []}), Unreadable),
     "status error": (ok({"status": "error", "data": []}), Unreadable),
 }
-"""Answer to a list -> the error; None for what is a list."""
+"""Reply to a list -> the error; None for a valid list."""
 
 
 @pytest.mark.parametrize("name", LISTS)

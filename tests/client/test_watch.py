@@ -17,9 +17,9 @@ from livedeck.simulator import Simulator, serve
 
 
 class Watched:
-    """A platform that gives the next answer to each read of the samples, and then the last one again.
+    """Platform that sends the next reply to each read of the samples, and at the end the last one again.
 
-    `streams`: the stream of the event by the number of reads of the samples so far; the last one stays.
+    `streams`: number of reads of the samples -> stream of the event; the last one stays.
     """
 
     def __init__(self, answers: Sequence[Sequence[dict[str, Any]]], streams: Sequence[object]) -> None:

@@ -1,6 +1,6 @@
-"""All 43 operations of platform-api.md as the bytes that go over the wire, written by hand from that page.
+"""All 43 operations of platform-api.md as bytes on the wire, written by hand from that page.
 
-The recorder is a socket of a few lines: neither the simulator nor a library of the client has a say in what is read.
+The recorder is a small socket, without the simulator or a library of the client.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def object_with(identity: str) -> bytes:
 
 
 class Case(NamedTuple):
-    """One call: the number of its operation, its request line, its headers beside the common ones, its body.
+    """Call: number of its operation, its request line, its headers besides the common ones, its body.
 
-    `body`: None where the bytes are compared elsewhere.
+    `body`: None if the test compares the bytes elsewhere.
     """
 
     number: int
@@ -76,7 +76,7 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as it came. `headers`: lower-case name -> values in their order."""
+    """Received request. `headers`: lower-case name -> values in their order."""
 
     line: bytes
     headers: Mapping[str, list[str]]
@@ -85,7 +85,7 @@ class Request:
 
 @dataclass(slots=True)
 class Recorder:
-    """What came to a loopback socket."""
+    """Requests that came to a loopback socket."""
 
     address: str = ""
     requests: list[Request] = field(default_factory=list)
@@ -93,7 +93,7 @@ class Recorder:
 
 @asynccontextmanager
 async def recording(*answers: bytes) -> AsyncIterator[Recorder]:
-    """A platform that answers 200 with each body in turn, the last one for ever, and hangs up after each."""
+    """Yield a platform that sends 200 with each body in turn, the last one again and again, and hangs up after each."""
     recorder, left = Recorder(), list(answers)
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -115,12 +115,12 @@ async def recording(*answers: bytes) -> AsyncIterator[Recorder]:
 
 
 def api_at(recorder: Recorder) -> Api:
-    """A client whose two addresses differ by a path of their own: `/api` and `/up`."""
+    """Return a client whose two addresses have different paths: `/api` and `/up`."""
     return Api(base_url=f"{recorder.address}/api", upload_url=f"{recorder.address}/up", token=TOKEN, retry=0.0)
 
 
 def export(form: ChatFormat, **options: object) -> Call:
-    """An export to a file."""
+    """Return a call that exports to a file."""
     chat = ChatExport("e-1", "s-1", form, **options)  # type: ignore[arg-type]
     return lambda api, folder: api.chat.export(chat, folder / "chat", replace=True, progress=lambda _: None)
 
@@ -180,7 +180,7 @@ FIRST = b"?page=1&per_page=20 HTTP/1.1"
 
 
 def upload_track(description: str) -> Call:
-    """The upload of a track file called `track.vtt`."""
+    """Return a call that uploads a track file called `track.vtt`."""
 
     async def upload(api: Api, folder: Path) -> object:
         (folder / "track.vtt").write_bytes(VTT)
@@ -190,7 +190,7 @@ def upload_track(description: str) -> Call:
 
 
 def upload_material(file_name: str, title: str) -> Call:
-    """The upload of a material with those names."""
+    """Return a call that uploads a material with these names."""
 
     async def upload(api: Api, folder: Path) -> object:
         (folder / "slides").write_bytes(VTT)
@@ -643,14 +643,17 @@ async def test_a_call_sends_these_bytes(case: Case, tmp_path: Path) -> None:
 
 
 def _check_json(sent: bytes, expected: bytes) -> None:
-    """The same values of the same types, in compact UTF-8 and with no key twice; the order of the keys is free."""
+    """Check that both have the same values of the same types, in compact UTF-8 without a repeated key.
+
+    The order of the keys is free.
+    """
     value = json.loads(sent.decode("utf-8"))
     assert json.dumps(value, sort_keys=True) == json.dumps(json.loads(expected), sort_keys=True)
     assert json.dumps(value, separators=(",", ":")).encode() == sent
 
 
 def _check_track_form(request: Request, description: str) -> None:
-    """The form of operation 9, read by the parser of mails; the boundary is free."""
+    """Check the form of operation 9, read by the standard library's mail parser; the boundary is free."""
     (content_type,) = request.headers["content-type"]
     form = message_from_bytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + request.body)
     assert form.get_content_type() == "multipart/form-data"

@@ -1,4 +1,4 @@
-"""Decks as a collector sees them: who asks is known by a token, and what is asked goes by HTTP."""
+"""Decks as a collector sees them: a token tells who calls, and requests come by HTTP."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from livedeck.monitor import AlarmCommand
 
 
 class Caller(NamedTuple):
-    """Whose token it is, and what it may."""
+    """Owner and right of a token."""
 
     name: str
     may: str
@@ -28,7 +28,7 @@ CALLERS = {"anna": "act", "bert": "act", "wall": "read", "prometheus": "metrics"
 
 
 class Doorkeeper:
-    """Stands in for the tokens: the name is the token."""
+    """Stand-in for the tokens: the name of the owner is the token."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -40,19 +40,19 @@ class Doorkeeper:
 
 
 def app(*routes: Route) -> ASGIApp:
-    """These routes behind that door."""
+    """Return an app of these routes behind the doorkeeper."""
     return Doorkeeper(Starlette(routes=list(routes), exception_handlers=ROUTER_REFUSALS))
 
 
 class Answered(NamedTuple):
-    """What came back: the status, and the object."""
+    """Status and object of a reply."""
 
     status: int
     body: dict[str, Any]
 
 
 class Attached:
-    """A deck with a token, in the process of the collector. `get` and `post` are those of a link."""
+    """Deck with a token, in the process of the collector. It has `get` and `post` of a link."""
 
     def __init__(self, routes: list[Route], token: str = "anna") -> None:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -61,7 +61,7 @@ class Attached:
         )
 
     async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answered:
-        """Send bytes as they are, anything else as JSON."""
+        """Send a request. A body of bytes is sent unchanged, anything else as JSON."""
         content = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
         names = {name.replace("_", "-"): value for name, value in headers.items()}
         response = await self._http.request(method, path, content=content, headers=names)
@@ -69,26 +69,26 @@ class Attached:
         return Answered(response.status_code, response.json())
 
     async def post(self, path: str, body: Any = None, **headers: str) -> Answered:
-        """The answer to a command."""
+        """Send a command and return the reply."""
         return await self.ask("POST", path, body, **headers)
 
     async def command(self, command: AlarmCommand) -> Answered:
-        """As a deck sends it."""
+        """Send an alarm command as a deck does."""
         path, body = request_of(command)
         return await self.post(path, body, idempotency_key=command.uid)
 
     async def get(self, path: str, query: str = "") -> dict[str, Any]:
-        """What a link gives back."""
+        """Return the object that a link returns."""
         response = await self._http.get(f"{path}?{query}" if query else path)
         assert response.status_code == 200, response.text
         values: dict[str, Any] = response.json()
         return values
 
     async def close(self) -> None:
-        """Leave."""
+        """Disconnect the deck."""
         await self._http.aclose()
 
 
 def fields(answered: Answered, *names: str) -> Mapping[str, Any]:
-    """Those of its alarm."""
+    """Return these fields of the alarm in a reply."""
     return {name: answered.body["alarm"].get(name) for name in names}

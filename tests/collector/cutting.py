@@ -1,4 +1,4 @@
-"""A cable that breaks: a proxy that ends each connection after a few bytes, as often as it is told to."""
+"""Broken cable: a proxy that ends each connection after a few bytes, a given number of times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 @dataclass
 class Cable:
-    """`left`: how often it breaks yet; `cuts`: how often it has."""
+    """`left`: number of breaks still to come; `cuts`: number of breaks so far."""
 
     address: str
     left: int
@@ -21,7 +21,7 @@ class Cable:
 
 @asynccontextmanager
 async def cable(to: str, cuts: int, random: Random) -> AsyncIterator[Cable]:
-    """One to that address."""
+    """Yield a cable to an address."""
     upstream = urlsplit(to).port
     tasks = set[asyncio.Task[None]]()
 
@@ -54,7 +54,7 @@ async def cable(to: str, cuts: int, random: Random) -> AsyncIterator[Cable]:
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, size: int | None = None) -> None:
-    """All that comes, or the first `size` bytes of it."""
+    """Forward all bytes, or the first `size` bytes."""
     with suppress(OSError):
         while (size is None or size > 0) and (data := await reader.read(4096 if size is None else size)):
             writer.write(data)

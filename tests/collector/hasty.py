@@ -1,7 +1,7 @@
-"""A person who answers alarms in haste, on what may be out of date: raw sockets and literal bytes.
+"""Operator who acts on alarms in haste, from an outdated list: raw sockets and literal bytes.
 
-Run as `hasty.py PORT NAME COUNT`: looks at the alarms now and then, answers one a command, and prints each as a line of
-JSON: `uid`, `verb`, `key`, what was `shown`, and what came back (`status`, `error`, `changed`).
+Run as `hasty.py PORT NAME COUNT`: it reads the alarms now and then, sends a command for one alarm at a time, and prints
+each as a line of JSON: `uid`, `verb`, `key`, the alarm as `shown`, and the reply (`status`, `error`, `changed`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ SAID: dict[str, dict[str, Any]] = {
     "note": {"text": "seen"},
 }
 LOOKS_EACH = 12
-"""Commands on one look: the alarms are others by then."""
+"""Number of commands from one list. The alarms change meanwhile."""
 
 
 class Hasty:
-    """One connection, on which one request follows another."""
+    """Connection that carries one request after another."""
 
     def __init__(self, port: int, name: str) -> None:
         self._name, self._random = name, Random(name)
@@ -33,7 +33,7 @@ class Hasty:
         self._answers = self._socket.makefile("rb")
 
     def commands(self, count: int) -> Iterator[dict[str, Any]]:
-        """Give so many; what became of each."""
+        """Send `count` commands and yield their results."""
         shown: list[dict[str, Any]] = []
         for number in range(count):
             if number % LOOKS_EACH == 0:
@@ -41,11 +41,11 @@ class Hasty:
             yield self._answer(f"{self._name}-command-{number}", self._random.choice(shown))
 
     def acknowledge(self, alarm: dict[str, Any]) -> dict[str, Any]:
-        """That one, as it was shown."""
+        """Acknowledge an alarm as it was shown."""
         return self._answer(f"{self._name}-acknowledges", alarm, "acknowledge")
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()
 
     def _answer(self, uid: str, alarm: dict[str, Any], verb: str = "") -> dict[str, Any]:

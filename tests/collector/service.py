@@ -1,4 +1,4 @@
-"""A collector before a platform of a test, in process: its app, asked by HTTP, and its tokens."""
+"""Collector with a test platform, in process: its app, called by HTTP, and its tokens."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MAY: dict[str, May] = {"anna": "act", "wall": "read", "prometheus": "metrics", "
 
 
 def secret(name: str) -> str:
-    """The token of that name."""
+    """Return the token with a name."""
     return f"{name}-{'x' * 32}"
 
 
 def known(names: Mapping[str, May]) -> dict[str, CollectorTokenSettings]:
-    """What the collector knows of these tokens."""
+    """Return the settings of these tokens."""
     return {
         name: CollectorTokenSettings(sha256=sha256(secret(name).encode()).hexdigest(), may=may)
         for name, may in names.items()
@@ -43,7 +43,7 @@ def known(names: Mapping[str, May]) -> dict[str, CollectorTokenSettings]:
 
 @dataclass
 class Service:
-    """A collector. `tokens`: those it knows now."""
+    """Collector. `tokens`: its tokens in force."""
 
     stage: Stage
     deck: Deck
@@ -53,7 +53,7 @@ class Service:
     tokens: dict[str, CollectorTokenSettings]
 
     async def watch(self) -> Snapshot:
-        """Have it publish what it sees next."""
+        """Make the collector publish its next snapshot."""
         snapshot = await self.deck.next()
         await self.hub.publish(snapshot)
         return snapshot
@@ -61,7 +61,7 @@ class Service:
     async def ask(
         self, path: str, token: str = "anna", method: str = "GET", *, body: Any = None, **headers: str
     ) -> httpx.Response:
-        """One request by that token's owner; by nobody where it is empty."""
+        """Send a request as the owner of a token; without a token if `token` is empty."""
         sent = {"Authorization": f"Bearer {secret(token)}"} if token else {}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         transport = httpx.ASGITransport(self.app, client=("192.0.2.7", 4711))
@@ -83,7 +83,7 @@ async def service(
     find_life: FindLife = lambda _: None,
     pagerduty_secret: str = "",
 ) -> AsyncIterator[Service]:
-    """One that has published so many snapshots of these events."""
+    """Yield a collector that has published `rounds` snapshots of these events."""
     clock = VirtualClock()
     stage = Stage(clock, *(events or [event("one"), event("two")]))
     deck, tokens = Deck(stage, viewer=make_probe(clock) if make_probe else None), known(MAY)

@@ -1,4 +1,4 @@
-"""A collector of literal bytes on raw sockets: it shares no code with ours, and does what no collector should."""
+"""Collector of literal bytes on raw sockets. It shares no code with livedeck, and does what no collector should."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PATIENCE = 600
-"""Seconds, virtual in most tests, after which a thing that should have come is missing."""
+"""Seconds, virtual in most tests, after which an expected event counts as missing."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as it came."""
+    """Received request."""
 
     method: str
     target: str
@@ -28,7 +28,7 @@ Answer = Callable[[Asked, asyncio.StreamWriter], Awaitable[None]]
 
 @dataclass
 class StandIn:
-    """What came, and who answers. `address`: of the server."""
+    """Requests so far. `address`: address of the server."""
 
     answer: Answer
     address: str = ""
@@ -37,30 +37,30 @@ class StandIn:
     came: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     def bodies(self, method: str, end: str) -> list[Any]:
-        """What was sent to paths that end so."""
+        """Return the bodies of requests whose path has this end."""
         asked = (asked for asked in self.asked if (asked.method, asked.target[-len(end) :]) == (method, end))
         return [json.loads(request.body or b"null") for request in asked]
 
     async def wait_for(self, method: str, end: str, count: int = 1) -> list[Any]:
-        """The same, once so many came."""
+        """Wait for `count` such requests, and return their bodies."""
         async with asyncio.timeout(PATIENCE), self.came:
             await self.came.wait_for(lambda: len(self.bodies(method, end)) >= count)
         return self.bodies(method, end)
 
     def cut(self) -> None:
-        """End every connection, as a cable does."""
+        """End every connection, like a broken cable."""
         for writer in self.writers:
             writer.transport.abort()
 
 
 def plain(status: str, body: bytes, *headers: str) -> bytes:
-    """An answer with its length."""
+    """Return a reply with its length."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
     return "\r\n".join(lines).encode() + body
 
 
 def saying(*parts: bytes) -> Answer:
-    """Whatever is asked, these bytes, each by itself; then the connection ends."""
+    """Reply to any request with these pieces of bytes, each sent by itself, and close the connection."""
 
     async def answer(_asked: Asked, writer: asyncio.StreamWriter) -> None:
         for part in parts:
@@ -73,7 +73,7 @@ def saying(*parts: bytes) -> Answer:
 
 @asynccontextmanager
 async def stand_in(answer: Answer, port: int = 0) -> AsyncIterator[StandIn]:
-    """One on that port of loopback, 0: a free one."""
+    """Yield a stand-in on a port of loopback; 0: a free port."""
     server = StandIn(answer)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Who is let in, and to what; who guesses is told to wait, and who reads too much is told why."""
+"""Rights of tokens; delays after wrong tokens; limits on how much a token reads, with the reason."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def test_behind_a_proxy_the_one_who_guesses_is_the_one_that_the_proxy_saw(
 
 
 def request(peer: str) -> Request:
-    """What a stranger there sends."""
+    """Return a request of a stranger from an address."""
     headers = [(b"authorization", b"Bearer wrong")]
     return Request({"type": "http", "headers": headers, "client": (peer, 1), "path": "/", "method": "GET"})
 
@@ -108,17 +108,17 @@ async def test_a_token_that_is_taken_away_opens_nothing_from_then_on() -> None:
 
 
 def change(made: Service, **fields: Any) -> None:
-    """Have the token of anna be another from now on."""
+    """Change the token of anna from now on."""
     made.tokens["anna"] = made.tokens["anna"].model_copy(update=fields)
 
 
 async def wait(made: Service, seconds: float) -> None:
-    """Let that time pass."""
+    """Let some time pass."""
     await made.deck.clock.run(made.deck.clock.sleep(seconds))
 
 
 def digest(name: str) -> str:
-    """As the settings keep the token of that name."""
+    """Return the digest of a token, as in the settings."""
     return sha256(secret(name).encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What persons do at attached decks: one answer for all, by the token's name, and nothing unseen is silenced."""
+"""Actions of persons at attached decks: one result for all, under the token's name, and no unseen alarm is silenced."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ from virtual_clock import VirtualClock
 
 KEY = AlarmKey("one", "LATE_START")
 AT = 240.0
-"""Seconds from NOW."""
+"""Time in seconds from NOW."""
 
 
 @dataclass
 class Room:
-    """A collector that watches an event that is about to begin without its encoder, and two decks."""
+    """Collector that watches an event shortly before its start without an encoder, and two decks."""
 
     stage: Stage
     monitor: Monitor
@@ -62,7 +62,7 @@ class Room:
     wall: Attached
 
     async def until(self, is_so: Callable[[Snapshot], object]) -> Snapshot:
-        """The next snapshot that is so."""
+        """Return the next snapshot that meets a condition."""
         async with asyncio.timeout(60):
             while not is_so(snapshot := await anext(self.snapshots)):
                 pass
@@ -75,13 +75,13 @@ class Room:
         await self.until(lambda snapshot: snapshot.events[0].qos.readings.last)
 
     def standing(self) -> Alarm:
-        """The alarm as the collector has it now."""
+        """Return the alarm in the collector's state now."""
         alarm = self.monitor.find_alarm(KEY)
         assert alarm
         return alarm
 
     def command(self, kind: ActionKind, **said: Any) -> AlarmCommand:
-        """On the alarm as it stands."""
+        """Return a command for the alarm in its present state."""
         return AlarmCommand(KEY, kind, **{"shown": self.standing().shown, **said})
 
 
@@ -93,7 +93,7 @@ async def room() -> AsyncIterator[Room]:
 
 @asynccontextmanager
 async def opened(path: Path | None = None) -> AsyncIterator[Room]:
-    """That room; `path`: of its history, None: in memory."""
+    """Yield that room. `path`: file of its history; None: in memory."""
     stage = Stage(VirtualClock(NOW + timedelta(seconds=AT)), event("one", scheduled={"time": at(AT + 200)}))
     stage.events[0]["stream"].update(status="pending", started_at=None)
     stage.unsent.add("one")
@@ -321,7 +321,7 @@ async def test_materials_are_remembered_for_all(room: Room) -> None:
 
 
 def intent(**said: Any) -> dict[str, Any]:
-    """A change that a person at a deck is about to send, as JSON."""
+    """Return a change that a person at a deck is about to send, as JSON."""
     made = IntentRecord("i1", NOW, "event.complete", "complete", "event", "one", "Friday show", "m", "desk", 7)
     return {**asdict(made), "at": NOW.isoformat(), **said}
 
@@ -371,7 +371,7 @@ async def test_what_is_looked_at_is_asked_for_more_often_until_nobody_looks(room
 
 
 class Looks:
-    """A monitor that keeps what it is to look at."""
+    """Monitor that records what it is asked to poll for viewers."""
 
     def __init__(self) -> None:
         self.focus: dict[str, str | None] = {}
@@ -379,11 +379,11 @@ class Looks:
         self.left = asyncio.Event()
 
     def set_focus(self, event_id: str | None, viewer: str = "") -> None:
-        """Somebody looks at that event."""
+        """Record that a viewer looks at an event."""
         self.focus[viewer] = event_id
 
     def watch(self, viewer: str, *keys: ResourceKey) -> None:
-        """Somebody looks at these lists."""
+        """Record that a viewer looks at lists."""
         self.lists[viewer] = keys
         if not keys:
             self.left.set()

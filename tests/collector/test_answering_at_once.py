@@ -1,5 +1,7 @@
-"""Several persons answer the same alarms at once, over real HTTP, while the alarms become others: each is told what
-became of it, and nothing is silenced that was not seen."""
+"""Several persons act on the same alarms at once, over real HTTP, while the alarms change.
+
+Each is told the result, and no unseen alarm is silenced.
+"""
 
 from __future__ import annotations
 
@@ -38,32 +40,35 @@ from monitor.stage import NOW
 
 ROOT = Path(__file__).parents[2]
 ALARMS, KIND, DECKS = 20, "FPS_LOW", 8
-"""The kind is one that no incident is made of: each alarm is answered by itself."""
+"""Number of alarms, their kind and number of decks.
+
+No incident consists of this kind, so each alarm is handled by itself.
+"""
 
 
 @dataclass
 class Dial:
-    """A clock that is set by hand."""
+    """Clock that the test sets."""
 
     seconds: float = 0.0
 
     def now(self) -> datetime:
-        """Aware, UTC."""
+        """Return the aware time, in UTC."""
         return NOW + timedelta(seconds=self.seconds)
 
     def monotonic(self) -> float:
-        """Seconds."""
+        """Return the monotonic seconds."""
         return self.seconds
 
     async def sleep(self, seconds: float) -> None:
-        """Let the others run."""
+        """Let other tasks run."""
         self.seconds += seconds
         await asyncio.sleep(0)
 
 
 @dataclass
 class Desk:
-    """The alarms of a collector, which change as long as `judge` runs."""
+    """Alarms of a collector, which change as long as `judge` runs."""
 
     clock: Dial = field(default_factory=Dial)
     random: Random = field(default_factory=lambda: Random(7))
@@ -80,7 +85,7 @@ class Desk:
             self.step()
 
     def step(self) -> None:
-        """Some faults end, others begin, some get worse; each is there for the next look."""
+        """End some faults, begin others and make some worse. Each lasts until the next look."""
         self.clock.seconds += 30
         for event_id in self.events:
             chance = self.random.random()
@@ -103,7 +108,7 @@ class Desk:
 
     @property
     def alarms(self) -> list[Alarm]:
-        """As they stand."""
+        """Return the alarms in their present state."""
         return [*self.monitor._alarms.alarms.values()]
 
     async def judge(self) -> None:
@@ -113,13 +118,13 @@ class Desk:
             await asyncio.sleep(0.01)
 
     async def shown(self, _: Request) -> JSONResponse:
-        """What a screen would show."""
+        """Return the alarms as a screen would show them."""
         return JSONResponse([encode_record(alarm) for alarm in self.alarms])
 
 
 @asynccontextmanager
 async def served(desk: Desk) -> AsyncIterator[int]:
-    """The port of loopback at which it can be asked."""
+    """Yield the port of loopback that serves the alarms."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         served_app = app(Route("/shown", desk.shown), *routes(desk.monitor, None))
         async with serve_app(listener, served_app, max_connections=4 * DECKS):
@@ -127,7 +132,7 @@ async def served(desk: Desk) -> AsyncIterator[int]:
 
 
 def answer_here(port: int, name: str, count: int) -> list[dict[str, Any]]:
-    """In a thread of this process."""
+    """Run the operator in this thread."""
     deck = Hasty(port, name)
     done = list(deck.commands(count))
     deck.close()
@@ -135,12 +140,12 @@ def answer_here(port: int, name: str, count: int) -> list[dict[str, Any]]:
 
 
 async def answer_in_thread(port: int, name: str, count: int) -> list[dict[str, Any]]:
-    """Of this process."""
+    """Run the operator in a thread of this process."""
     return await asyncio.to_thread(answer_here, port, name, count)
 
 
 async def answer_in_process(port: int, name: str, count: int) -> list[dict[str, Any]]:
-    """Of its own."""
+    """Run the operator in a process of its own."""
     env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests'}"}
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "collector.hasty", str(port), name, str(count), stdout=asyncio.subprocess.PIPE, env=env
@@ -180,7 +185,7 @@ async def test_no_alarm_is_silenced_by_a_command_for_another_occurrence(answerin
 
 
 def was_seen(shown: dict[str, Any], alarm: Alarm) -> bool:
-    """Whether that occurrence was shown, and no better than it is."""
+    """Return whether this occurrence was shown, at a severity no lower than its present one."""
     is_same = abs(parse_timestamp(shown["since"]) - alarm.since) <= onset_tolerance(alarm.kind)
     return is_same and Severity(shown["severity"]).rank <= alarm.severity.rank
 

@@ -1,4 +1,4 @@
-"""What a collector answers: to whoever lists, to whoever follows, and to whoever only asks how it is."""
+"""Replies of a collector: to a listing, to a follower of changes, and to a health check."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ async def test_metrics_are_made_once_a_second_and_count_the_readers() -> None:
 
 @asynccontextmanager
 async def following(made: Service, after: str) -> AsyncIterator[tuple[bytes, asyncio.StreamReader]]:
-    """The head of the answer to whoever follows over a socket, and the rest; the server runs meanwhile."""
+    """Yield the head of the reply to a follower over a socket, and its reader; the server runs meanwhile."""
     with Exposure(0).listen() as listener:
         async with serve_app(listener, made.app, max_connections=9) as address, asyncio.timeout(30):
             port = int(address.rstrip("/").rpartition(":")[2])
@@ -149,7 +149,7 @@ async def following(made: Service, after: str) -> AsyncIterator[tuple[bytes, asy
 
 
 async def chunk(reader: asyncio.StreamReader) -> bytes:
-    """One part of a body that has no length."""
+    """Return one chunk of a body without a length."""
     size = int(await reader.readuntil(b"\r\n"), 16)
     part = await reader.readexactly(size)
     await reader.readexactly(2)

@@ -1,4 +1,4 @@
-"""Who ends an event at an attached deck is known by name to the collector, over real HTTP on every way there is."""
+"""The collector knows by name who ends an event at an attached deck, over real HTTP and on every path."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from operations.rig import ScriptedPorts
 
 @dataclass
 class Room:
-    """A platform, a collector that watches it, and a person with a token for each. `env`: that names them."""
+    """Platform, a collector that watches it, and a person with a token for each. `env`: variables that name them."""
 
     api: Api
     env: dict[str, str]
@@ -42,7 +42,7 @@ class Room:
     link: Link
 
     async def complete(self, event_id: str, audit: History) -> None:
-        """What a person does at a deck that keeps it there, and has the collector look."""
+        """End the event as a person at a deck that records it, and make the collector poll."""
         ports = ScriptedPorts()
         executor = Executor(Platform(self.api), SystemClock(), confirmations=ports, progress=ports, audit=audit)
         result = await executor.run(CompleteEvent(EventTarget.of_event(await self.api.events.get(event_id))))
@@ -50,7 +50,7 @@ class Room:
         await self.link.post("/v1/poke", {})
 
     async def watch(self, event_id: str) -> Snapshot:
-        """The first snapshot in which that event has ended on air."""
+        """Return the first snapshot in which that event is off air."""
         async with asyncio.timeout(60), aclosing(self.monitor.snapshots()) as snapshots:
             async for snapshot in snapshots:
                 await self.hub.publish(snapshot)
@@ -61,7 +61,7 @@ class Room:
 
 @asynccontextmanager
 async def room() -> AsyncIterator[Room]:
-    """Each on a socket of its own."""
+    """Yield a room with a real socket for each server."""
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         simulator = stack.enter_context(closing(Simulator(seed=1)))

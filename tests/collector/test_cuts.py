@@ -1,4 +1,4 @@
-"""However often the connection breaks, a deck misses no change of the collector and ends with what that knows."""
+"""However often the connection breaks, a deck misses no change of the collector and ends with its state."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from livedeck.collector.serving.hub import Gone, Hub
 
 
 class Watched:
-    """A hub before a made-up world, with as little HTTP as there can be. `restarts`: how often it was killed."""
+    """Hub of a made-up world, with the least HTTP that works. `restarts`: number of times that it was killed."""
 
     def __init__(self, clock: LoopClock, seed: int) -> None:
         self.clock, self.world, self.restarts = clock, World(seed), 0
         self.hub = Hub(clock, "boot-0")
 
     async def turn(self, hub: Hub | None = None) -> None:
-        """Something becomes of the world."""
+        """Change the world at random and publish it."""
         for _ in range(2):
             self.world.turn(self.world.random.choice(TURNS))
         await (hub or self.hub).publish(self.world.snapshot())
 
     async def restart(self) -> None:
-        """Nothing of the ring is left."""
+        """Start a new hub, without the changes that the old one kept."""
         self.restarts += 1
         self.hub.close()
         hub = Hub(self.clock, f"boot-{self.restarts}")
@@ -46,7 +46,7 @@ class Watched:
         self.hub = hub
 
     async def answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
-        """One request."""
+        """Reply to one request."""
         hub = self.hub
         if asked.target.startswith("/v1/snapshot"):
             listed = await hub.listing(60)

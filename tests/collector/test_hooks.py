@@ -28,7 +28,7 @@ KEY, SECRET = AlarmKey("one", "LATE_START"), "the-secret-of-the-webhook"
 
 
 class Receiver:
-    """Takes every message."""
+    """Receiver that takes every message."""
 
     async def send(self, _: Message) -> Delivery:
         return Delivery(is_taken=True, answer="")
@@ -36,7 +36,10 @@ class Receiver:
 
 @dataclass
 class Told:
-    """A collector whose alarm was notified. `dedup_key`: as its receiver got it. `lives`: the notifier asked."""
+    """Collector whose alarm was notified. `dedup_key`: key that its receiver got.
+
+    `lives`: lives that the notifier asked about.
+    """
 
     service: Service
     notifier: Notifier

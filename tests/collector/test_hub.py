@@ -1,4 +1,4 @@
-"""Changes for many readers: each made once, none missed, and whoever cannot go on is told so."""
+"""Changes for many readers: each is encoded once, none is missed, and a reader that cannot resume is told so."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from virtual_clock import VirtualClock
 
 
 class Frame(NamedTuple):
-    """An event of the stream, as any reader of such streams takes it apart."""
+    """Event of the stream, as any reader of such streams parses it."""
 
     id: str
     data: Any
 
 
 def taken_apart(frame: bytes) -> Frame:
-    """One event: fields, a line each, and an empty line."""
+    """Parse one event: fields, a line each, and an empty line."""
     found = re.fullmatch(rb"id: (\S+)\ndata: ([^\r\n]+)\n\n", frame)
     assert found, frame
     return Frame(found[1].decode(), json.decode(found[2]))
 
 
 async def make_hub(count: int = 1) -> Hub:
-    """A hub with so many snapshots published."""
+    """Return a hub with `count` published snapshots."""
     hub = Hub(VirtualClock(), "b00t")
     for index in range(count):
         await hub.publish(snapshot({"one": readings(ticking(index + 1))}, at=index))
@@ -45,7 +45,7 @@ async def make_hub(count: int = 1) -> Hub:
 
 
 async def caught_up(hub: Hub, after: str) -> list[Frame]:
-    """What there is to be had after that id without waiting."""
+    """Return the events after an id that need no wait."""
     frames = []
     async with aclosing(hub.changes(after)) as changes:
         async for frame in changes:
@@ -147,14 +147,14 @@ async def test_there_is_no_listing_before_a_snapshot() -> None:
 
 
 class Reader:
-    """Lists and follows, and is cut off whenever somebody likes."""
+    """Reader that lists and follows, and can be cut off at any time."""
 
     def __init__(self, hub: Hub) -> None:
         self.hub, self.id = hub, ""
         self.held: Held | None = None
 
     async def read(self) -> None:
-        """Go on from where it stood, as far as there is something; list where that is gone."""
+        """Continue from its last place as far as there are events; list again if that place has expired."""
         try:
             frames = await caught_up(self.hub, self.id)
         except Gone:

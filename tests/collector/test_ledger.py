@@ -1,4 +1,4 @@
-"""Who came is kept, in bounds: the last use of each token, and what was refused."""
+"""Uses of tokens are kept, in bounds: the last use of each token, and refusals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from virtual_clock import VirtualClock
 
 @dataclass
 class Book:
-    """A ledger that runs, and what it has put in the audit."""
+    """Running ledger, and the entries that it put into the audit."""
 
     path: Path
     clock: VirtualClock = field(default_factory=VirtualClock)
@@ -34,7 +34,7 @@ class Book:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """It writes while the block runs."""
+        """Let the ledger write during the block."""
         task = asyncio.create_task(self.ledger.run())
         try:
             yield
@@ -45,7 +45,7 @@ class Book:
 
 @pytest.fixture
 def writes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was given to be written into the file of last uses, each time."""
+    """List of texts that were given to the writer of the file of last uses."""
     found: list[str] = []
     write = BackgroundWriter.write
 

@@ -1,4 +1,4 @@
-"""Whatever answers in a collector's place is told in words, and no byte of a stream is lost wherever it is cut."""
+"""Any reply from another server in a collector's place is explained, and no byte of a cut stream is lost."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ TOKEN = "of-the-deck-4711"
 
 @pytest.fixture
 async def outgoing() -> AsyncIterator[Outgoing]:
-    """The way there."""
+    """Client for requests to collectors."""
     async with Outgoing() as made:
         yield made
 
 
 def link_to(outgoing: Outgoing, *addresses: str, silence: float = 5.0) -> Link:
-    """The link of a deck."""
+    """Return the link of a deck."""
     return Link(outgoing, addresses, Secret(TOKEN), silence=silence)
 
 
@@ -177,7 +177,7 @@ async def test_a_stream_that_breaks_goes_on_at_the_next_address(outgoing: Outgoi
 
 
 async def listen(link: Link, heard: list[ServerEvent]) -> None:
-    """Add what is heard, until it breaks."""
+    """Collect the events of a stream until it breaks."""
     async with link.stream("/v1/changes", "a-0") as events:
         async for event in events:
             heard.append(event)  # noqa: PERF401  what came before it broke counts

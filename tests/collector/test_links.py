@@ -24,7 +24,7 @@ KEY, SECRET, ADDRESS = AlarmKey("one", "LATE_START"), b"k" * 32, "https://watch.
 
 
 class Moment:
-    """A clock that a test moves."""
+    """Clock that a test moves."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -35,7 +35,7 @@ class Moment:
 
 @asynccontextmanager
 async def waiting(moment: Moment, name: str = "Studio <b>A</b>") -> AsyncIterator[tuple[Service, Links]]:
-    """A collector with an alarm, and its links."""
+    """Yield a collector with an alarm, and its links."""
     links = Links(SECRET, ADDRESS, moment)
     late = event(name=name, stream=None, scheduled={"time": at(100.0)})
     async with service(late, links=links) as made:

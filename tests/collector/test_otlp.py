@@ -33,7 +33,7 @@ SECRET = "a-token-of-the-receiver"
 
 
 class Sink(ThreadingHTTPServer):
-    """A receiver. `replies`: status and body of the next ones; then 200 and an empty reply."""
+    """Receiver. `replies`: status and body of the next replies; afterwards 200 and an empty body."""
 
     def __init__(self) -> None:
         self.taken, self.replies = Queue[tuple[str, dict[str, str], bytes]](), list[tuple[int, bytes]]()
@@ -69,7 +69,7 @@ def receiving() -> Iterator[Sink]:
 
 
 class Steps:
-    """A clock that stands still, and whose sleeper says for how long and waits for a test."""
+    """Clock that stands still. Its sleeper reports the time to sleep and waits for the test."""
 
     def __init__(self) -> None:
         self.slept, self._wakes = asyncio.Queue[float](), asyncio.Semaphore(0)
@@ -96,7 +96,7 @@ def encode() -> bytes:
 
 @asynccontextmanager
 async def pushing(clock: Steps, **fields: Any) -> AsyncIterator[list[str]]:
-    """A push with these settings, and what it reported."""
+    """Run a push with these settings; yields the list of its reports."""
     notify = {"allow_private": fields.pop("allow_private", ["127.0.0.1"])}
     base = demo_settings(Simulator(seed=1))
     settings = Settings.model_validate({"base_url": base.base_url, "notify": notify, "otlp": fields})

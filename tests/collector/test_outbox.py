@@ -1,4 +1,4 @@
-"""What a collector has not sent is listed and tried again over HTTP, by the rules of its spool, without an address."""
+"""Unsent messages of a collector are listed and retried over HTTP, by the rules of its spool, without an address."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ def test_a_dead_letter_is_shown_and_dropped_by_its_id(tmp_path: Path) -> None:
 
 
 class Away:
-    """Whose storage cannot be asked."""
+    """Spool that cannot be read."""
 
     async def unsent(self) -> Any:
-        """Nothing."""
+        """Raise SpoolError."""
         raise SpoolError("Redis is away")
 
     async def revive(self, keys: Collection[str] = ()) -> Any:
-        """Nothing."""
+        """Raise SpoolError."""
         del keys
         raise SpoolError("Redis is away")
 

@@ -1,4 +1,4 @@
-"""How long a deck waits until it asks a collector again."""
+"""Pauses of a deck between its requests to a collector."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ TRIES = 12
 
 
 class Patient:
-    """A clock on which every wait is over at once, and noted."""
+    """Clock whose waits end at once and are recorded."""
 
     def __init__(self) -> None:
         self.waited: list[float] = []
 
     def now(self) -> datetime:
-        """Always the same."""
+        """Return the same time each time."""
         return datetime(2026, 3, 1, 12, tzinfo=UTC)
 
     def monotonic(self) -> float:
-        """What was waited."""
+        """Return the sum of the waits."""
         return sum(self.waited)
 
     async def sleep(self, seconds: float) -> None:
-        """Not at all."""
+        """Record the wait and return at once."""
         self.waited.append(seconds)
 
 
 class Failing:
-    """A link that refuses each request; the last error stays. `asked`: set once it was asked often enough."""
+    """Link that refuses each request; the last error is repeated. `asked`: set after enough requests."""
 
     host = "collector.example"
 
@@ -54,7 +54,7 @@ class Failing:
 
 
 async def after_tries(*errors: CollectorError) -> tuple[Patient, Follower]:
-    """Follow a collector that refuses so, until it was tried often enough."""
+    """Return a follower of a collector with these errors after enough tries, and its clock."""
     clock, link = Patient(), Failing(*errors)
     follower = Follower(cast("Any", link), RemoteClock(clock), lambda *_: None, Random(1))
     following = asyncio.create_task(follower.follow())

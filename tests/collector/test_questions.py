@@ -1,4 +1,4 @@
-"""What a file answers, a collector that has it answers to a deck: each question, the same, and nothing secret."""
+"""A deck gets the same answers from a collector as from its history file, to every question, without secrets."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ T = TypeVar("T")
 NOW = VirtualClock(START).now
 
 NEWS = {"new_alarm_actions", "new_rulings", "new_silences"}
-"""What is new since the last time: an attached deck has it in its snapshots."""
+"""Questions about news: an attached deck has the news in its snapshots."""
 
 OWN = {"on_air_since", "whole"}
-"""What only a monitor that polls asks, of the history of its own machine; and the check that a reading succeeded."""
+"""Questions that only a polling monitor asks of its own history, and the check that a read succeeded."""
 
 
 def methods(owner: type) -> set[str]:
-    """The questions of a class."""
+    """Return the questions of a class."""
     return {name for name, _ in inspect.getmembers(owner, inspect.iscoroutinefunction) if not name.startswith("_")}
 
 
@@ -82,7 +82,7 @@ def test_every_question_of_a_history_can_be_asked_of_a_collector() -> None:
 
 @pytest.fixture(scope="module")
 def recorded(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A night, and what nobody did in it."""
+    """History of a night, with rows that the night itself did not produce."""
     path = tmp_path_factory.mktemp("night") / "night.sqlite"
     copyfile(night, path)
 
@@ -118,20 +118,20 @@ def recorded(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Its result."""
+    """Return the result of the coroutine."""
     return asyncio.run(work)
 
 
 @pytest.fixture(scope="module")
 def spans(recorded: Path) -> tuple[StreamSpan, ...]:
-    """The streams of that night."""
+    """Streams of that night."""
     found = run(HistoryReader(recorded).spans())
     assert found
     return found
 
 
 def arguments(question: Question, spans: tuple[StreamSpan, ...]) -> st.SearchStrategy[dict[str, Any]]:
-    """What may be asked, by the types of the question."""
+    """Generate arguments of the question by their types."""
     events = st.sampled_from([*(span.event_id for span in spans), "e", "nobody's", "ä/ö?&=%"])
     streams = st.sampled_from([*(span.stream_id for span in spans), "nobody's"])
     moments = st.datetimes(datetime(2000, 1, 1), datetime(2040, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
@@ -155,7 +155,7 @@ def arguments(question: Question, spans: tuple[StreamSpan, ...]) -> st.SearchStr
 
 
 def whole(question: Question, event_id: str, stream_id: str) -> dict[str, Any]:
-    """Everything that a file has of a stream: no luck decides whether a question has an answer."""
+    """Return arguments that cover all data of a stream, so that every question has an answer."""
     first, last = START - timedelta(days=1), START + timedelta(days=1)
     values: dict[str, Any] = {
         "event_id": event_id, "stream_id": stream_id, "video_id": "v1", "streams": {event_id: stream_id}, "columns": 9,
@@ -167,7 +167,10 @@ def whole(question: Question, event_id: str, stream_id: str) -> dict[str, Any]:
 
 
 def text(answer: object) -> str:
-    """All of it, columns and what is missing in them too. Two libraries name the zone of UTC."""
+    """Return the whole answer as text, with its columns and missing values.
+
+    Two libraries name the zone UTC differently.
+    """
     return re.sub(r"TzInfo\((0|UTC)\)", repr(UTC), repr(answer))
 
 
@@ -194,13 +197,13 @@ def test_each_question_has_the_answer_of_the_file(name: str, recorded: Path, spa
 
 
 class Away:
-    """A link whose collector does not answer, or otherwise than one does."""
+    """Link whose collector does not reply, or replies with something else."""
 
     def __init__(self, values: dict[str, Any] | None) -> None:
         self._values = values
 
     async def get(self, path: str, query: str = "") -> dict[str, Any]:
-        """What it says. Raises CollectorError where it says nothing."""
+        """Return the reply. Raises CollectorError if there is none."""
         if self._values is None:
             raise CollectorError(f"nobody answers {path}?{query}")
         return self._values

@@ -1,4 +1,4 @@
-"""A deck that is attached: it sees what the collector says, all of it once, and believes nothing when it is silent."""
+"""An attached deck shows the whole state of the collector, each change once, and trusts nothing while it is silent."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SILENT = AlarmKey("", "COLLECTOR_SILENT")
 
 @dataclass
 class Attached:
-    """A deck on a collector of another make."""
+    """Deck attached to a collector of another make."""
 
     theirs: ThirdParty
     server: StandIn
@@ -61,23 +61,23 @@ class Attached:
     clocks: tuple[LoopClock, ...]
 
     def pass_time(self, seconds: float) -> None:
-        """Let that much time pass while this deck does not run."""
+        """Let time pass while this deck does not run."""
         for clock in self.clocks:
             clock.began -= seconds
 
     async def watching(self) -> Snapshot:
-        """The first snapshot of what the collector knows, as it is listened to."""
+        """Return the first snapshot of the collector's state while its changes arrive."""
         return (await look(self.snapshots, is_watching))[-1]
 
 
 def is_watching(snapshot: Snapshot) -> bool:
-    """Whether changes come."""
+    """Return whether changes arrive."""
     return bool(snapshot.attachment and snapshot.attachment.state is AttachmentState.WATCHING)
 
 
 @asynccontextmanager
 async def attached(clock: LoopClock | None = None, ahead: float = 0.0, **words: Any) -> AsyncIterator[Attached]:
-    """One of each. `ahead`: seconds that the clock of the deck is."""
+    """Yield a deck and a collector. `ahead`: seconds that the deck's clock is ahead."""
     clock = clock or LoopClock()
     theirs = ThirdParty(clock)
     own_clock = LoopClock(ahead, clock.began)
@@ -159,7 +159,7 @@ async def test_a_silent_collector_blinds_the_deck_which_rings_by_itself_and_noth
 
 
 class Idle:
-    """The measurements of a process that does nothing."""
+    """Measurements of a process that does nothing."""
 
     def load(self) -> Load:
         return Load(0.0, 0.0, 0.0)
@@ -194,13 +194,13 @@ async def test_a_deck_that_was_stopped_trusts_no_old_snapshot_and_does_not_blame
 
 
 class Buffered:
-    """A collector that was heard until this deck was stopped: its heartbeats of ten minutes wait to be read."""
+    """Collector that sent ten minutes of heartbeats while this deck was stopped; they wait to be read."""
 
     def __init__(self, theirs: ThirdParty) -> None:
         self.theirs, self.host, self.lists, self.listed = theirs, "collector", asyncio.Semaphore(0), 0
 
     async def get(self, path: str, query: str = "") -> Any:
-        """A listing."""
+        """Return a listing."""
         del path, query
         self.listed += 1
         self.lists.release()
@@ -208,7 +208,7 @@ class Buffered:
 
     @asynccontextmanager
     async def stream(self, path: str, place: str) -> AsyncIterator[AsyncIterator[ServerEvent]]:
-        """The heartbeats, each with the time at which it was sent."""
+        """Yield the heartbeats, each with the time at which it was sent."""
         del path
 
         async def waiting() -> AsyncIterator[ServerEvent]:
@@ -469,7 +469,7 @@ async def test_what_is_looked_at_is_said_again_and_again_and_its_hour_is_fetched
 
 @asynccontextmanager
 async def with_platform(ahead: float = 0.0, **words: Any) -> AsyncIterator[Attached]:
-    """A deck that has a token of its own, before a platform that shows the same event. `ahead`: s, as `attached`."""
+    """Yield a deck with its own token, and a platform that shows the same event. `ahead`: as in `attached`."""
     clock = LoopClock()
     stage = Stage(clock, event("e1", stream={"id": "s1", "event_id": "e1", "status": "live", "started_at": at(-600)}))
     async with (
@@ -483,13 +483,13 @@ async def with_platform(ahead: float = 0.0, **words: Any) -> AsyncIterator[Attac
 
 
 def is_alone(snapshot: Snapshot) -> bool:
-    """Whether the platform is asked by the deck, and answers."""
+    """Return whether the deck polls the platform itself and gets replies."""
     is_told = bool(snapshot.attachment and snapshot.attachment.state is AttachmentState.ALONE)
     return is_told and snapshot.link.as_of is not None and snapshot.link.state.is_answering
 
 
 def unshared(snapshot: Snapshot) -> tuple[AlarmKey, ...]:
-    """What was answered and waits."""
+    """Return the alarms whose actions wait to be sent to the collector."""
     return snapshot.attachment.unshared if snapshot.attachment else ()
 
 

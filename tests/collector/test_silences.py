@@ -58,7 +58,7 @@ async def test_a_silence_of_one_deck_is_in_force_for_all_by_the_name_of_its_toke
 
 
 async def extends_and_ends(room: Room, added: Silence) -> None:
-    """Another person extends that silence, and ends it."""
+    """Extend a silence as another person, and end it."""
     extended = (await room.bert.post(f"/v1/silences/{added.id}", {"seconds": 60})).body
     assert decode_silence(extended["silence"]).ends_at == added.ends_at + timedelta(seconds=60)
     ended = await room.bert.ask("DELETE", f"/v1/silences/{added.id}")

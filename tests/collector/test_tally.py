@@ -43,7 +43,7 @@ LOCAL = Egress.of(["127.0.0.0/8"])
 
 
 class Steps:
-    """A clock whose sleeper wakes when a test says so."""
+    """Clock whose sleeper wakes when a test says so."""
 
     def __init__(self) -> None:
         self.seconds, self._wakes = 0.0, Semaphore(0)
@@ -75,7 +75,7 @@ class Taken(DatagramProtocol):
 
 
 def read(packet: bytes) -> tuple[str, int]:
-    """Text and lamp of a packet, by a reader of another library."""
+    """Return text and lamp of a packet, read by another library."""
     message, rest = Message.parse(packet)
     found: Display = message.displays[0]
     assert (rest, message.screen, found.index) == (b"", 3, 7)
@@ -149,7 +149,7 @@ async def test_3_1_goes_out_as_18_bytes() -> None:
 
 
 async def unframed(reader: StreamReader) -> bytes:
-    """The next packet of a stream: DLE STX, the length, and the rest, each DLE once."""
+    """Return the next packet of a stream: DLE STX, the length, and the rest, with each DLE doubled."""
     assert await reader.readexactly(2) == b"\xfe\x02"
     packet = b""
     while len(packet) < 2 or len(packet) < 2 + int.from_bytes(packet[:2], "little"):

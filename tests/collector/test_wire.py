@@ -1,4 +1,4 @@
-"""Whoever takes a listing and all that changed after it knows what a fresh listing says."""
+"""A listing and all later changes give the same state as a fresh listing."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ TURN = st.sampled_from(TURNS)
 
 
 def sent(message: Any) -> Any:
-    """What arrives of it at the other end."""
+    """Return a message after it was encoded and decoded."""
     return json.decode(json.encode(message))
 
 
 def listing(encoded: Encoded, samples: int = 60) -> Any:
-    """What a reader is sent who asks now."""
+    """Return the listing for a reader that asks now."""
     rows = wire.newest(encoded.snapshot.events, samples)
     return sent(wire.Listing(schema=wire.SCHEMA, id="a-1", now=0, values=encoded.values, samples=rows, by="", may=""))
 
 
 def without_samples(snapshot: Snapshot) -> Values:
-    """All of a snapshot but its samples, in values."""
+    """Return the values of a snapshot without its samples."""
     events = (replace(state, qos=replace(state.qos, readings=Readings())) for state in snapshot.events)
     return encode(replace(snapshot, events=tuple(events))).values
 
 
 def rounded(rows: Readings) -> list[Reading]:
-    """To the milliseconds that cross."""
+    """Return samples with their times rounded to milliseconds, as on the wire."""
     return [row._replace(time=round(row.time * 1000) / 1000) for row in rows_of(rows)]
 
 
 def assert_same(held: Held, encoded: Encoded, samples: int) -> None:
-    """The same snapshot, with at least so many of the newest samples, and no others."""
+    """Check that both have the same snapshot, with at least `samples` of the newest samples, and no others."""
     assert held.last.values == sent(encoded.values)
     assert {*held.samples} <= {state.id for state in encoded.snapshot.events}, "nothing is held of what is gone"
     assert without_samples(held.snapshot) == without_samples(encoded.snapshot)

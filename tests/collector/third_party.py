@@ -1,4 +1,4 @@
-"""A collector by its document alone: what it knows is literal JSON, and it speaks on raw sockets in another hand."""
+"""Collector written from its documentation alone: its state is literal JSON, and it speaks on raw sockets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LoopClock:
 
 
 def text_of(at: datetime) -> str:
-    """As the wire writes it."""
+    """Return a time as on the wire."""
     return f"{at:%Y-%m-%dT%H:%M:%S.%f}Z"
 
 
@@ -118,10 +118,12 @@ EXPLAINED: dict[str, Any] = {
 
 
 class ThirdParty:
-    """What it knows, and how it says it. `clock`: its own. `mishaps`: what goes wrong with the next streams, by name
-    (`gap`: what becomes of alarms is left out).
-    `is_stuck`: it speaks, and tells nothing new by itself.
-    `commands`: what is answered to a change, by the path's last part; `listed`: what is otherwise in a listing."""
+    """State of the collector, and the way in which it sends it.
+
+    `clock`: its own. `mishaps`: faults of the next streams, by name (`gap`: changes of alarms are omitted). `is_stuck`:
+    it publishes nothing new by itself. `commands`: last part of a path -> reply to a change. `listed`: values of the
+    listing that differ.
+    """
 
     def __init__(self, clock: LoopClock, boot: str = "theirs", seed: int = 1) -> None:
         self.clock, self.boot, self.random = clock, boot, Random(seed)
@@ -145,7 +147,7 @@ class ThirdParty:
         self.values["head"] |= head
 
     def raise_alarm(self, *, rings: bool = True, at: datetime | None = None) -> None:
-        """The alarm begins."""
+        """Begin the alarm."""
         at = at or self.clock.now()
         alarm = ALARM | {"since": text_of(at), "changed": text_of(at)}
         head = {
@@ -160,7 +162,7 @@ class ThirdParty:
         self.values["order"]["alarms"] = [KEY]
 
     def be_blind(self) -> None:
-        """The platform is silent; the alarm of its event and its own stand."""
+        """Make the platform silent; the alarms of its event and of the collector remain."""
         blind = ALARM | {"event_id": "", "kind": "API_BLIND", "subject": "platform"}
         self.values["alarms"] = {KEY: ALARM, "\x1fAPI_BLIND\x1f": blind}
         self.values["order"]["alarms"] = [*self.values["alarms"]]
@@ -174,7 +176,7 @@ class ThirdParty:
         self._changed = asyncio.Event()
 
     async def answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
-        """One request."""
+        """Reply to one request."""
         path = asked.target.partition("?")[0]
         if asked.method != "GET":
             writer.write(self.commands.get(path.rpartition("/")[2], plain("200 OK", b'{"changed":true}')))
@@ -197,7 +199,7 @@ class ThirdParty:
             writer.write(plain("404 Not Found", b'{"error":"unknown","say":"no such path"}'))
 
     def listing(self) -> dict[str, Any]:
-        """What it knows now."""
+        """Return its present state."""
         now = round(self.clock.now().timestamp() * 1000)
         return {
             "schema": self.schema,
@@ -245,7 +247,7 @@ class ThirdParty:
                     self.tell(changes=[], bells=[])
 
     async def _write(self, writer: asyncio.StreamWriter, text: str) -> None:
-        """In pieces, cut anywhere, also within a letter."""
+        """Write the text in pieces that are cut anywhere, also within a letter."""
         content = text.encode()
         await self.speaks.wait()
         while content:
@@ -259,7 +261,7 @@ class ThirdParty:
 
 
 async def look(snapshots: AsyncGenerator[Snapshot, None], is_so: Callable[[Snapshot], bool]) -> list[Snapshot]:
-    """Every snapshot up to the first of which that is so."""
+    """Return every snapshot up to the first that meets a condition."""
     seen = []
     async with asyncio.timeout(PATIENCE):
         async for snapshot in snapshots:

@@ -1,4 +1,4 @@
-"""Snapshots that follow each other, made up: samples come, come late, are corrected; streams and events come and go."""
+"""Snapshots that follow each other, made up: samples come, late or corrected, and streams and events come and go."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EVENTS = ("one", "two", "three")
 
 
 class World:
-    """Some events, each with a stream and its samples; `turn` has something become of one of them."""
+    """Events, each with a stream and its samples; `turn` changes one of them."""
 
     def __init__(self, seed: int, *, step: float = 2.0) -> None:
         self.random, self.seq, self.step = Random(seed), 0, step
@@ -40,7 +40,7 @@ class World:
         self._last: dict[str, EventState] = {}
 
     def snapshot(self) -> Snapshot:
-        """As it is now; what is not otherwise is the same object as before."""
+        """Return the present snapshot. Unchanged parts are the same objects as before."""
         self.seq += 1
         at = NOW + timedelta(seconds=self.seq)
         changes, self.changes = tuple(self.changes), []
@@ -63,7 +63,7 @@ class World:
         return EventState(event, NOW, Phase(BroadcastState.ON_AIR), qos, HealthAssessment())
 
     def turn(self, what: str) -> None:
-        """That becomes of an event."""
+        """Change an event in that way."""
         name = self.random.choice(EVENTS)
         if what == "gone":
             self.rows.pop(name, None)
@@ -105,7 +105,7 @@ class World:
         self.changes.append(AlarmChange(NOW, AlarmTransition.RAISED, found))
 
     def _is_quiet(self, name: str, rows: dict[float, Reading]) -> None:
-        """Nothing becomes of it."""
+        """Leave the event unchanged."""
 
     def _put(self, rows: dict[float, Reading], time: float) -> None:
         video = self.random.choice([None, 0.0, 4e6, 4_000_000.5, 5e6 + self.random.randint(0, 99)])
@@ -116,5 +116,5 @@ TURNS = ("goes_on", "comes_late", "is_corrected", "begins_anew", "falls_off", "i
 
 
 def rows_of(found: Any) -> Sequence[Reading]:
-    """Samples as rows."""
+    """Return samples as rows."""
     return [found[index] for index in range(len(found))]

@@ -1,8 +1,8 @@
-"""The 43 endpoints of platform-api.md, "Operations": what both sides of the wire are held to.
+"""The 43 endpoints of platform-api.md, "Operations": the contract of client and simulator.
 
 `path` is as the document writes it, without the address before it; the poster upload counts twice, for a video and for
-an event. `client`: the method that sends it. `action`: what a person does to have it sent, by its name in the registry.
-`operation`: of a write, by its name in the catalogue.
+an event. `client`: the method that sends it. `action`: the action of a person that sends it, by its name in the
+registry. `operation`: of a write, by its name in the catalogue.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """One endpoint."""
+    """Endpoint."""
 
     method: str
     path: str
@@ -23,12 +23,12 @@ class Row(NamedTuple):
 
     @property
     def shape(self) -> tuple[str, str]:
-        """The method and path whatever the ids in it are called, and whatever the suffix of the chat."""
+        """Method and path, whatever the names of its ids and the suffix of the chat."""
         return self.method, shape(self.path)
 
 
 def shape(path: str) -> str:
-    """A path of the document or of a route, with its ids left blank."""
+    """Return a path of the document or of a route, with its ids left blank."""
     return re.sub(
         r"/chat\.(?:json|csv|txt|\{\w+\})$", "/chat.*", re.sub(r"(?<=/)(?::\w+|\{\w+(?::\w+)?\})", "{}", path)
     )
@@ -167,4 +167,4 @@ BY_WAY_OF = {
     "api.subtitles.iterate": "api.subtitles.list",
     "api.subtitles.wait_done": "api.subtitles.get",
 }
-"""Methods of the client that send what another one sends."""
+"""Methods of the client that send the request of another method."""

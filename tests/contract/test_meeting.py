@@ -1,4 +1,4 @@
-"""The client talks to the simulator, resource by resource: each of the 43 is called, and no answer holds a surprise."""
+"""The client talks to the simulator: each of the 43 operations is called, and no reply has an undocumented field."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -54,7 +54,7 @@ async def api(simulator: Simulator) -> AsyncIterator[Api]:
 
 
 async def on_air(api: Api) -> tuple[str, str]:
-    """The ids of an event with a chat and of its stream."""
+    """Return the ids of an event with a chat and of its stream."""
     events = [event async for event in api.events.iterate()]
     assert known(*events)
     live = next(each for each in events if each.stream and each.stream.status == "live" and each.chat_active)
@@ -62,7 +62,10 @@ async def on_air(api: Api) -> tuple[str, str]:
 
 
 async def new_video(api: Api, simulator: Simulator) -> str:
-    """The id of a recording that nothing hangs on: it shows within 20 s of completing (platform-api.md, "Lists")."""
+    """Return the id of a new recording without extras.
+
+    It is listed within 20 s of the completion (platform-api.md, "Lists").
+    """
     event, _stream = await on_air(api)
     await api.events.complete(event)
     simulator.clock.step(20)
@@ -72,7 +75,7 @@ async def new_video(api: Api, simulator: Simulator) -> str:
 
 
 def known(*models: Model | None) -> bool:
-    """Whether they came, with no field that the document does not have."""
+    """Return whether all models came, without undocumented fields."""
     return all(model is not None and not model.model_extra for model in models)
 
 

@@ -1,4 +1,4 @@
-"""Five players of each shipped drill: their scores are in the order in which a person would rank them."""
+"""Five players of each shipped drill: a person would rank them by the same order of scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def truth_of(drill: str) -> Truth:
 
 
 def score(drill: str, *players: Player) -> float:
-    """The score of a drill whose incidents have a player each; the last player has the rest."""
+    """Return the score of a drill whose incidents have a player each; the last player has the rest."""
     truth, raised, made = truth_of(drill), [], list[Act | Change]()
     for number, row in enumerate(truth.answers):
         key = AlarmKey(f"id of {row.event}", row.alarm, row.target)
@@ -43,7 +43,7 @@ def score(drill: str, *players: Player) -> float:
 
 
 def reacting(after: Callable[[Timing], float]) -> Player:
-    """A player who reacts rightly, so many seconds after each alarm."""
+    """Return a player who reacts correctly, some seconds after each alarm."""
 
     def react(number: int, row: Answer, alarm: Raised) -> Made:
         made: Made = [Act(alarm.at + timedelta(seconds=after(row.acknowledge)), alarm.key, "anna")]
@@ -61,7 +61,7 @@ def right(number: int, row: Answer, at: datetime) -> Change:
 
 
 def healthy(alarm: Raised, after: float, *, ends_event: bool = False) -> Change:
-    """A change of an event that has no fault."""
+    """Return a change of an event that has no fault."""
     at = alarm.at + timedelta(seconds=after)
     return Change(at, f"change {after:g}", "id of Foyer", "Foyer", is_carried_out=True, ends_event=ends_event)
 
@@ -72,7 +72,7 @@ def wrong(_number: int, _row: Answer, alarm: Raised) -> Made:
 
 
 def panicking(_number: int, _row: Answer, alarm: Raised) -> Made:
-    """Press everything."""
+    """Press every key."""
     note = Act(alarm.at, alarm.key, "anna", "encoder line share camera audio")
     return [Act(alarm.at, alarm.key, "anna"), note, *(healthy(alarm, after, ends_event=True) for after in range(4))]
 

@@ -1,4 +1,4 @@
-"""What is asked of one play stands together, so that a worker plays it once."""
+"""Order of the golden tests: tests of one play follow each other, so that a worker plays it once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How soon an alarm must come and go (monitoring.md, "Golden scenarios"), and what of a log breaks that."""
+"""Limits in time for an alarm to begin and end (monitoring.md, "Golden scenarios"), and violations in a log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.simulator import Expected
 
 SAMPLE = 2.0
-"""Seconds between samples: a fault is between two of them."""
+"""Seconds between samples. A fault begins between two of them."""
 
 _KEYS_AND_LOSS = {"KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS"}
 _SLOW = {
@@ -30,31 +30,34 @@ _LISTED = {"RESTREAM_DOWN", "ENDED_ON_AIR"}  # seen in one event list, and still
 
 
 def detection(kind: str) -> float:
-    """Seconds of stream time from the fault to its alarm, at most."""
+    """Return the maximum seconds of stream time from the fault to its alarm."""
     return 60.0 if kind in _KEYS_AND_LOSS else _SLOW.get(kind, 15.0)
 
 
 def clearing(kind: str) -> float:
-    """Seconds of stream time from the end of the fault to the end of its alarm, at most."""
+    """Return the maximum seconds of stream time from the end of the fault to the end of its alarm."""
     if kind in {"PACKET_LOSS", "BITRATE_UNSTABLE"}:  # over after some of its periods (monitoring.md, "Duty cycles")
         return 300.0
     return 60.0 if kind in _KEYS_AND_LOSS | {"PROFILE_CHANGE"} else 30.0
 
 
 def announcing(kind: str) -> float:
-    """Seconds that an alarm waits for the incident that may explain it (monitoring.md, "Announcements"), at most."""
+    """Return the maximum seconds that an alarm waits for the incident that may explain it.
+
+    See monitoring.md, "Announcements".
+    """
     return AlarmLimits().shared_hold + SAMPLE if ALARM_KINDS[kind].shared else 0.0
 
 
 def asking(kind: str) -> float:
-    """Seconds that pass besides, until the monitor has heard of it."""
+    """Return the maximum further seconds until the monitor polls the data."""
     cadence = Cadence()
     interval = 2 * cadence.events if kind in _LISTED else cadence.qos
     return interval * (1 + cadence.jitter) + SAMPLE
 
 
 def complaints(log: Log) -> Iterator[str]:
-    """Everything in which the log is not what its scenario expects."""
+    """Yield everything in which the log differs from its scenario."""
     left = [span for span in log.spans if span.read]
     for expected in log.scenario.alarms:
         mine = [span for span in log.spans if _is(span, expected)]

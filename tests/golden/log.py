@@ -1,4 +1,4 @@
-"""What the monitor said during a play: every alarm that came and went, when, and how."""
+"""Log of a play: every alarm, with its beginning, its end and its state."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from livedeck.simulator import Scenario
 
 @dataclass(slots=True)
 class AlarmSpan:
-    """An alarm from its coming to its going, in seconds of the play; `until` is None for one that stayed.
+    """Alarm from beginning to end, in seconds of the play; `until` is None if it remains.
 
-    `read`: seconds for which a person had to read it; 0 where a parent said it all along. `severity`: the loudest that
-    it was. `diagnoses`: what it ever said of cause, viewers and advice, in that order.
+    `read`: seconds for which it was active; 0 if a parent hid it all the time. `severity`: its highest. `diagnoses`:
+    every diagnosis that it had, in order.
     """
 
     kind: str
@@ -32,7 +32,7 @@ class AlarmSpan:
         return f"{self.kind} of {who}, {self.severity}, {self.since:.0f} to {until} s, read for {self.read:.0f} s"
 
     def add(self, alarm: Alarm, seconds: float) -> None:
-        """Add how it stands, and for how many seconds it stood so."""
+        """Add the state of the alarm, and the seconds for which it lasted."""
         self.read += seconds if alarm.active else 0.0
         self.severity = min(self.severity, alarm.severity, key=lambda severity: severity.rank)
         self.flapping = self.flapping or alarm.flapping
@@ -42,7 +42,7 @@ class AlarmSpan:
 
 @dataclass(slots=True)
 class Log:
-    """The alarms of a play in the order of their coming, and every snapshot with its second of the play."""
+    """Alarms of a play in the order of their beginnings, and every snapshot with its second of the play."""
 
     scenario: Scenario
     spans: list[AlarmSpan] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Log:
     _alarms: dict[AlarmKey, Alarm] = field(default_factory=dict)
 
     def note(self, snapshot: Snapshot, at: float) -> None:
-        """Take in one snapshot, `at` seconds into the play."""
+        """Add a snapshot, `at` seconds into the play."""
         lasted = at - self.snapshots[-1][0] if self.snapshots else 0.0
         for key, alarm in self._alarms.items():
             self._present[key].add(alarm, lasted)
@@ -68,7 +68,7 @@ _NONE = Readings()
 
 
 def _light(snapshot: Snapshot) -> Snapshot:
-    """Without the samples: plays are many, and kept."""
+    """Return the snapshot without its samples, because many plays are kept."""
     events = tuple(replace(state, qos=replace(state.qos, readings=_NONE), episodes=()) for state in snapshot.events)
     return replace(snapshot, events=events, changes=())
 

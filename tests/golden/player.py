@@ -1,4 +1,4 @@
-"""A scenario of the simulated platform, and a monitor that watches it: one clock for both, and nobody waits."""
+"""Play a scenario to a monitor, with one clock for both, which passes without waiting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from livedeck.simulator import Simulator, SimulatorClock, load_scenario, serve
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
 TIMEOUT = 4.0
-"""Seconds that an answer may take (monitoring.md, "Cadence")."""
+"""Maximum seconds of a reply (monitoring.md, "Cadence")."""
 
 Wire = Literal["in process", "http"]
 _Message = MutableMapping[str, Any]
@@ -27,14 +27,14 @@ _App = Callable[[_Message, Callable[[], Awaitable[_Message]], Callable[[_Message
 
 
 class Clock:
-    """The monitor's: the time of the loop that runs it."""
+    """Clock of the monitor: the time of its event loop."""
 
     def now(self) -> datetime:
-        """Aware, UTC."""
+        """Return the aware time, in UTC."""
         return START + timedelta(seconds=self.monotonic())
 
     def monotonic(self) -> float:
-        """Seconds since the play began."""
+        """Return the seconds since the play began."""
         return asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float) -> None:
@@ -43,7 +43,7 @@ class Clock:
 
 
 class Following(SimulatorClock):
-    """The platform's: the same."""
+    """Clock of the platform, which follows that of the monitor."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock.now(), paused=True)
@@ -55,7 +55,7 @@ class Following(SimulatorClock):
 
 
 def play(scenario: str | Path, seed: int, wire: Wire = "in process") -> Log:
-    """What the monitor said while that scenario (its name, or a file) was played to its end; once in a process."""
+    """Return the log of a monitor while a scenario (name or file) is played to its end; cached in the process."""
     return _played(scenario, seed, wire)
 
 
@@ -68,7 +68,7 @@ def _played(scenario: str | Path, seed: int, wire: Wire) -> Log:
 
 
 def record(scenario: str | Path, seed: int, path: Path) -> Log:
-    """The same, kept in a history there."""
+    """Play like `play`, with a history at `path`."""
     log = Log(load_scenario(scenario))
     with asyncio.Runner(loop_factory=Warp) as runner:
         runner.run(_record(log, scenario, seed, path))
@@ -91,7 +91,7 @@ async def _record(log: Log, scenario: str | Path, seed: int, path: Path) -> None
 
 
 def watched(scenario: Path, seed: int) -> list[tuple[float, Snapshot]]:
-    """Every snapshot of that play as it was given, with its second."""
+    """Return every snapshot of a play unchanged, with its second."""
     given: list[tuple[float, Snapshot]] = []
     with asyncio.Runner(loop_factory=Warp) as runner:
         runner.run(_play(Log(load_scenario(scenario)), scenario, seed, "in process", given=given))
@@ -139,7 +139,7 @@ async def _api(simulator: Simulator, wire: Wire, clock: Clock, chance: Random) -
 
 
 def _hasty(app: _App) -> _App:
-    """The app without a wire: there an answer that takes too long is given up, here it fails."""
+    """Return the app for a play without a wire. A reply that takes too long fails the test; a wire would give it up."""
 
     async def hasty(scope: _Message, receive: Any, send: Any) -> None:
         async with asyncio.timeout(TIMEOUT):

@@ -1,4 +1,4 @@
-"""What is played for every change, and what `pytest -m slow tests/golden` plays besides: other seeds, all over HTTP."""
+"""Plays for every change, and the further plays of `pytest -m slow tests/golden`: other seeds, and all over HTTP."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ FIRST_SEED, OTHER_SEEDS = 1, (2, 3)
 SEEDS = (FIRST_SEED, *slow(*OTHER_SEEDS))
 
 OVER_HTTP = frozenset({"api-dead", "broken-json", "encoder-drop-inside-window", "platform-outage", "slow-api"})
-"""Played over HTTP for every change: the wire itself fails there, and one where it does not."""
+"""Scenarios that every change plays over HTTP: those with faults of the wire itself, and one without."""
 
 OF_VIEWERS = frozenset({"nine", "viewer-faults"})
-"""Faults of HLS, which no deck without a probe notices: for every change, `tests/simulator` plays them."""
+"""Scenarios with faults of HLS, which only a probe notices. For every change, `tests/simulator` plays them."""
 
 _WIRES: tuple[Wire, ...] = ("in process", "http")
 
 
 def every_play() -> list[Any]:
-    """Scenario, wire and seed of each."""
+    """Return scenario, wire and seed of each play."""
     plays = product(scenario_names(), _WIRES, (FIRST_SEED, *OTHER_SEEDS))
     return [pytest.param(*play, marks=() if _is_quick(*play) else pytest.mark.slow) for play in plays]
 

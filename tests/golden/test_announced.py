@@ -1,4 +1,4 @@
-"""Forty encoders are cut at once and come back: whoever hears of it hears of the incident first."""
+"""Forty encoders are cut at once and come back: every reader gets the incident first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from livedeck.notify import Board, Plan, Route, State, step
 from livedeck.presentation.alarm_text import ShownChanges, change_lines
 
 CUT, PROVEN = 20.0, 12.0
-"""Second of the cut, and about how long it takes to prove it for the first of them."""
+"""Second of the cut, and about how many seconds it takes to prove it for the first encoder."""
 
 
 @pytest.mark.parametrize(("workspace", "seed"), [("forty", 1), *slow_rows(*(("forty", seed) for seed in range(2, 6)))])

@@ -1,4 +1,4 @@
-"""Frozen is not fine: whatever cannot be believed looks bad, and in time (monitoring.md, "Freshness")."""
+"""A frozen or unbelievable value looks bad in time (monitoring.md, "Freshness")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from golden.plays import SEEDS
 from livedeck.monitor import ConnectionState, Freshness, Grade, Snapshot, is_stale
 
 BEGIN, END = 30.0, 150.0
-"""When the faults of these scenarios strike, and when they end."""
+"""Seconds at which the faults of these scenarios begin and end."""
 
 MUTE = ("api-dead", "broken-json", "slow-api", "token-revoked")
 

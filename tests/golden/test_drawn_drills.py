@@ -1,4 +1,4 @@
-"""A drawn drill raises the alarms of its faults and no others: none disturbs the next one."""
+"""A drawn drill raises the alarms of its faults and no others: no fault disturbs the next one."""
 
 from __future__ import annotations
 

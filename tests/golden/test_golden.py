@@ -12,7 +12,7 @@ from livedeck.monitor.kinds.viewer import VIEWER_RULES
 from livedeck.simulator import load_scenario, scenario_names
 
 GUARDS = ("clean-show", "warm-up", "static-picture", "api-5xx", "reordered-samples")
-"""Where nothing is wrong that a person should hear of (monitoring.md, "Golden scenarios")."""
+"""Scenarios without a fault that a person should hear of (monitoring.md, "Golden scenarios")."""
 
 
 @pytest.mark.parametrize(("name", "wire", "seed"), every_play())

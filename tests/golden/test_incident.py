@@ -1,4 +1,4 @@
-"""An outage is one thing to hear and one to answer; and one camera is no flood."""
+"""An outage rings once and needs one acknowledgement; and one lost camera is no flood."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ event = "*"
 sending = true
 """
 OVER, LATER = 80.0, 60.0
-"""When the encoders send again, and how long after that the board is looked at (seconds)."""
+"""Second in which the encoders send again, and seconds from then to the look at the board."""
 
 DEMO = """
 title = "The demonstration, left alone"
@@ -39,7 +39,7 @@ lasts = "{lasts}"
 
 
 def left(log: Log) -> tuple[Alarm, ...]:
-    """What there is to read a minute after the encoders sent again."""
+    """Return the active alarms a minute after the encoders sent again."""
     return next(snapshot.alarms for at, snapshot in log.snapshots if at >= OVER + LATER)
 
 

@@ -1,4 +1,4 @@
-"""Which messages each scenario sends, no more and no fewer: beside the alarms that it raises (notifications.md)."""
+"""Each scenario sends exactly its messages, besides its alarms (notifications.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from livedeck.notify import Board, Plan, Route, State, step
 from livedeck.simulator import scenario_names
 
 REST = timedelta(minutes=3)
-"""After the end of a play, in which what is over by then is told to be."""
+"""Time after the end of a play in which the ends of alarms are notified."""
 
 MESSAGES = {
     "api-dead": ["CRIT API_BLIND platform", "RESOLVED API_BLIND platform after 92 s"],
@@ -105,11 +105,11 @@ MESSAGES = {
     "unstable-rate": ["WARN BITRATE_UNSTABLE Main stage", "RESOLVED BITRATE_UNSTABLE Main stage after 7 min"],
     "video-low": ["WARN VIDEO_LOW Main stage", "RESOLVED VIDEO_LOW Main stage after 2 min"],
 }
-"""By scenario. What is not named here sends none."""
+"""Scenario -> its messages. A scenario that is not here sends none."""
 
 
 def told(name: str) -> list[str]:
-    """The titles of what a route of warnings and worse is told while that scenario is played, in their order."""
+    """Return the titles of the messages on a route of warnings and worse, in order, while a scenario is played."""
     plan, state, titles = Plan((Route("ops", "ops"),)), State(), list[str]()
     snapshots = [snapshot for _, snapshot in play(name, FIRST_SEED).snapshots]
     moments = [(snapshot, snapshot.at) for snapshot in snapshots]

@@ -1,5 +1,4 @@
-"""The eight patterns of monitoring.md, "Fault patterns" are named on their scenarios, in words that an operator
-reads."""
+"""Each of the eight patterns of monitoring.md, "Fault patterns", is named on its scenario, in words for an operator."""
 
 from __future__ import annotations
 

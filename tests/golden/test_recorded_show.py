@@ -1,4 +1,4 @@
-"""A recording that the simulator plays is recorded again with the same samples, states and alarms."""
+"""The simulator plays a recording; a new recording of that play has the same samples, states and alarms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POLL = timedelta(seconds=5)
 
 
 def played(recording: Path, folder: Path) -> tuple[RecordedShow, RecordedShow]:
-    """The show of a recording, and what a deck sees of it that watches the simulator."""
+    """Return the show of a recording, and the show that a deck records while the simulator plays it."""
     convert(recording, folder / "show.tar", replace=False)
     record_show(folder / "show.tar", folder / "again.sqlite")
     return read_show(recording), read_show(folder / "again.sqlite")

@@ -1,7 +1,6 @@
-"""A recording tells the same alarms when it is judged anew; by other limits it does not, and that is said.
+"""A recording gives the same alarms when it is judged again; with other limits it says that it differs.
 
-Every file of `recordings` is an incident that the detector must go on telling as it did (recipes.md, "A recording as a
-test").
+Every file of `recordings` is an incident whose alarms must stay the same (recipes.md, "A recording as a test").
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from livedeck.simulator import scenario_names
 
 RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.livedeck"))
 UNDATED = {"frozen-qos", "platform-outage", "future-samples", "late-metrics", "missing-values", "big-workspace"}
-"""Scenarios about how the platform answers, which no recording holds; and one that takes minutes."""
+"""Scenarios about the replies of the platform, which no recording holds, and one that takes minutes."""
 
 
 def judged(path: Path, limits: Limits | None = None) -> Judgement:
@@ -113,14 +112,14 @@ def test_what_was_published_is_in_a_recording_of_all_events_and_of_one_without_t
 
 
 class NextDay(SystemClock):
-    """A machine on which the scenario is past."""
+    """Clock of a machine on the day after the scenario."""
 
     def now(self) -> datetime:
         return START + timedelta(days=1)
 
 
 async def shown(path: Path, at: datetime) -> Values:
-    """What was published at that moment, as the file says, in values."""
+    """Return the published snapshot of a moment from the file, as values."""
     playback = await Playback.open(path, NextDay(), at)
     try:
         return encode(playback.snapshot).values

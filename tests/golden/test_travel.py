@@ -1,4 +1,4 @@
-"""Whatever moment one goes back to: what is shown is what was published then, field by field."""
+"""The view of any past moment equals the snapshot that was published then, field by field."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from golden.warp import Warp
 from livedeck.monitor import Playback
 
 LATER = 86_400.0
-"""Seconds after which the show is looked at again."""
+"""Seconds from the show to the look back at it."""
 
 
 async def _travel(path: Path, noted: list[Noted]) -> list[str]:
-    """What differs at any of these moments."""
+    """Return the differences at these moments."""
     await asyncio.sleep(LATER)
     playback = await Playback.open(path, Clock(), noted[-1].at)
     found = []

@@ -1,4 +1,4 @@
-"""A history that two processes write tells each alarm once, and judged again it tells the same alarms."""
+"""A history with two writing processes logs each alarm once, and gives the same alarms when judged again."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from livedeck.monitor.judging import Judgement, judge
 from livedeck.simulator import Simulator, load_scenario
 
 OUTAGES = (18, 22, 27, 33, 41, 70)
-"""Seconds for which the restream is away. It is a fault after 15; under 30 the polls decide."""
+"""Seconds for which the restream is away. It counts as a fault after 15; under 30 the moments of the polls decide."""
 
 APART = 97
 """Seconds from one outage to the next: no two begin at the same second of a poll interval."""
 
 
 def scenario(path: Path) -> Path:
-    """A show whose restream is away for short times."""
+    """Write a scenario whose restream is away for short times."""
     steps, at = [], 30
     for seconds in OUTAGES:
         for begin, connected in ((at, "false"), (at + seconds, "true")):
@@ -43,7 +43,7 @@ def _clock(seconds: int) -> str:
 
 
 def record(scenario: str | Path, path: Path, *delays: float, seed: int = 1) -> None:
-    """Play a scenario before monitors that begin so many seconds apart and write the same history."""
+    """Play a scenario to monitors that start at these delays and write the same history."""
     with asyncio.Runner(loop_factory=Warp) as runner:
         runner.run(_record(scenario, path, delays, seed))
 
@@ -74,7 +74,7 @@ def judged(path: Path) -> Judgement:
 
 
 def raises(path: Path) -> Counter[tuple[str, str, str, int]]:
-    """How often each occurrence of an alarm is logged as raised; onsets within half a minute are one."""
+    """Return how often each occurrence of an alarm is logged as raised; onsets within half a minute are one."""
     log: tuple[AlarmRecord, ...] = asyncio.run(HistoryReader(path).alarm_log(START - timedelta(days=1)))
     raised = [record for record in log if record.turn is AlarmTransition.RAISED]
     return Counter(

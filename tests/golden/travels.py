@@ -1,4 +1,4 @@
-"""A show that is kept, and what was published of it at random moments, noted on the side: no code of the record's."""
+"""Recorded show with its published snapshots at random moments, noted without code of the history."""
 
 from __future__ import annotations
 
@@ -25,19 +25,21 @@ STAYS_BEHIND = {
     "RelayProfile": {"url", "stream_key"},
     "Snapshot": {"withheld"},  # it stands for what stays behind (test_preflight)
 }
-"""What leads somewhere or opens something; and what the document does not describe."""
+"""Fields that lead somewhere or open something, and undocumented ones: they are not stored."""
 
 
 class Noted(NamedTuple):
-    """What was published last at a moment, in plain parts."""
+    """Newest published snapshot at a moment, in plain parts."""
 
     at: datetime
     facts: Any
 
 
 def record(path: Path, scenario: str, seed: int, seconds: float, moments: int) -> list[Noted]:
-    """Play so many seconds of a scenario to a monitor that keeps its history there; what it had published last at so
-    many random moments."""
+    """Play some seconds of a scenario to a monitor with a history.
+
+    Returns the newest published snapshot at each of so many random moments.
+    """
     with asyncio.Runner(loop_factory=Warp) as runner:
         return runner.run(_record(path, scenario, seed, seconds, moments))
 
@@ -65,7 +67,7 @@ async def _record(path: Path, scenario: str, seed: int, seconds: float, moments:
 
 
 async def _attend(monitor: Monitor, snapshot: Snapshot, chance: Random) -> None:
-    """A person answers some of what comes."""
+    """Acknowledge and annotate some of the new alarms, as a person."""
     for change in snapshot.changes:
         alarm = change.alarm
         if alarm.needs_ack and alarm.active and chance.random() < 0.5:
@@ -74,7 +76,7 @@ async def _attend(monitor: Monitor, snapshot: Snapshot, chance: Random) -> None:
 
 
 def facts(value: Any) -> Any:
-    """The value in plain parts, but for what stays behind; samples as precise as they are kept."""
+    """Return the value in plain parts, without unstored fields, and samples at their stored precision."""
     if isinstance(value, Readings):
         return [
             (round(row.time * 1000), _whole(row.video), _whole(row.audio), _whole(row.fps, 1000), row.status)
@@ -96,7 +98,7 @@ def _whole(value: float | None, scale: int = 1) -> int | None:
 
 
 def differences(was: Any, is_now: Any, path: str = "") -> list[str]:
-    """Where two values in plain parts differ."""
+    """Return the differences of two values in plain parts."""
     if isinstance(was, dict) and isinstance(is_now, dict) and was.keys() == is_now.keys():
         return [line for name in was for line in differences(was[name], is_now[name], f"{path}.{name}")]
     if isinstance(was, list) and isinstance(is_now, list) and len(was) == len(is_now):

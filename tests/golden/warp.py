@@ -1,4 +1,4 @@
-"""An event loop on which an hour passes in seconds: nobody waits, and sockets, timers and limits share its time."""
+"""Event loop on which an hour passes in seconds: nothing waits, and sockets, timers and limits share its time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _Ready = list[tuple[SelectorKey, int]]
 
 
 class Warp(asyncio.SelectorEventLoop):
-    """Its time jumps to the next timer, and only when all that can happen without it has happened.
+    """Loop whose time jumps to the next timer as soon as no task can run without it.
 
-    Both ends of a connection must live on it: what comes from elsewhere comes too late. Raises AssertionError where
-    nothing will ever happen again.
+    Both ends of a connection must be on this loop; data from elsewhere comes too late. Raises AssertionError if no task
+    can ever run again.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Warp(asyncio.SelectorEventLoop):
         super().__init__(self._selection)
 
     def time(self) -> float:
-        """Seconds since this loop was made, of its own time."""
+        """Return the seconds of this loop's time since it was made."""
         return self._selection.now
 
     def run_in_executor(
@@ -36,7 +36,7 @@ class Warp(asyncio.SelectorEventLoop):
         func: Callable[[*Given], T],
         *args: *Given,
     ) -> asyncio.Future[T]:
-        """Do the work here and now: a thread would take time of another kind."""
+        """Do the work in this thread at once, because other threads have other time."""
         future: asyncio.Future[T] = self.create_future()
         try:
             future.set_result(func(*args))
@@ -46,7 +46,7 @@ class Warp(asyncio.SelectorEventLoop):
 
 
 def warped(test: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """Return an async test as one that runs on a `Warp`, so that no busy machine makes a limit of time pass."""
+    """Run an async test on a `Warp`, so that a busy machine exceeds no time limit."""
 
     @wraps(test)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -57,7 +57,7 @@ def warped(test: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
 
 class _Selection(DefaultSelector):
-    """Waits by passing the time."""
+    """Selector that passes the time in place of waiting."""
 
     now = 0.0
 

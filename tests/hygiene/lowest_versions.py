@@ -1,8 +1,8 @@
-"""livedeck on the lowest versions that it declares.
+"""Run livedeck with the lowest versions that it declares.
 
-`python tests/hygiene/lowest_versions.py [FOLDER]`: a command of its own, not a test of the suite, for it fetches every
-dependency. It makes an environment with the lowest version of each, builds and installs livedeck there, and runs every
-command of it. A second one has only what the client needs (library.md, "Install").
+`python tests/hygiene/lowest_versions.py [FOLDER]`: a command of its own, not a test of the suite, because it fetches
+every dependency. It makes an environment with the lowest version of each, builds and installs livedeck there, and runs
+every command of it. A second environment has only the packages of the client (library.md, "Install").
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from livedeck.monitor.detection.learnt import Learnt, parse_learnt
 from livedeck.monitor.signal.analysis import SignalAnalysis
 assert parse_learnt(Learnt(SignalAnalysis().checkpoints[-1]).to_json())
 """
-"""A program that keeps what is learnt of a stream and reads it again, as the history does."""
+"""Program that stores the learnt values of a stream and reads them again, as the history does."""
 
 
 def declared() -> dict[str, str]:
-    """The lowest version of each dependency. Raises ValueError for one that declares none."""
+    """Return the lowest version of each dependency. Raises ValueError if one declares none."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return dict(lowest(requirement) for requirement in project["dependencies"])
 
 
 def lowest(requirement: str) -> tuple[str, str]:
-    """Name and lowest version of `click>=8.2,<9`. Raises ValueError where it has none."""
+    """Return name and lowest version of `click>=8.2,<9`. Raises ValueError if it has none."""
     found = re.match(r"([A-Za-z0-9_.-]+)(?:\[[^\]]*\])?\s*>=\s*([0-9.]+)", requirement)
     if found is None:
         raise ValueError(f"{requirement}: declares no lowest version")
@@ -43,7 +43,7 @@ def lowest(requirement: str) -> tuple[str, str]:
 
 
 def run(program: Path, *arguments: str, home: Path) -> None:
-    """Run it to its end. Raises SystemExit where it fails."""
+    """Run a program to its end. Raises SystemExit if it fails."""
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "TERM": "xterm-256color"}
     done = subprocess.run(
         [str(program), *arguments], env=env, capture_output=True, text=True, timeout=TIMEOUT, check=False
@@ -53,7 +53,7 @@ def run(program: Path, *arguments: str, home: Path) -> None:
 
 
 def commands(python: Path, home: Path) -> Iterable[list[str]]:
-    """Every command and every one of its commands, as the installed package has them."""
+    """Yield every command and subcommand of the installed package."""
     code = (
         "import click\nfrom livedeck.cli import main\nctx = click.Context(main)\n"
         "for name in main.list_commands(ctx):\n"

@@ -1,6 +1,6 @@
-"""Artifacts of a release, each judged: `python tests/hygiene/release.py FOLDER` (releases.md, "Artifacts").
+"""Artifacts of a release, each checked: `python tests/hygiene/release.py FOLDER` (releases.md, "Artifacts").
 
-A command of its own, not a test of the suite, for it fetches its tools and every dependency.
+A command of its own, not a test of the suite, because it fetches its tools and every dependency.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TOOLS = (
 )  # fmt: skip
 OPTIONAL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 EXTRAS = sorted({*OPTIONAL} - {"docs", "media", "test"})
-"""Extras of an installation that is passed on: the wheel of `media` has codecs under the GPL."""
+"""Extras of an installation for other people. The wheel of `media` is left out, because it has codecs under the GPL."""
 MAN_PAGES = """
 import sys, click, livedeck
 from click_man.core import write_man_pages
@@ -37,7 +37,7 @@ CONTAINERFILE = ROOT / "src" / "livedeck" / "docs" / "files" / "Containerfile"
 
 
 def run(program: Path, *arguments: object, into: Path | None = None) -> None:
-    """Run it to its end, with its output in a file if one is given. Raises SystemExit if it fails."""
+    """Run a program to its end, with its output in the file `into`, if given. Raises SystemExit if it fails."""
     line = [str(program), *map(str, arguments)]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     if done.returncode:

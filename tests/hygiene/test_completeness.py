@@ -100,7 +100,7 @@ def test_a_table_that_is_guarded_elsewhere_is_walked_there(table: str) -> None:
 
 
 def page(name: str) -> str:
-    """A page of the documentation."""
+    """Return a page of the documentation."""
     return (DOCS / f"{name}.md").read_text(encoding="utf-8")
 
 
@@ -213,14 +213,14 @@ def test_every_rule_of_the_probe_is_that_of_a_kind() -> None:
 
 
 def limit_fields() -> Iterator[Any]:
-    """Every field of the two tables of limits."""
+    """Yield every field of the two tables of limits."""
     yield from fields(Thresholds)
     yield from fields(AlarmLimits)
 
 
 @cache
 def names_read() -> frozenset[str]:
-    """Every attribute that code reads, and every word in quotes: kinds name their hold that way."""
+    """Return every attribute that code reads, and every word in quotes, because kinds name their hold that way."""
     code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
     return frozenset(re.findall(r"\.(\w+)", code)) | frozenset(re.findall(r"""["'](\w+)["']""", code))
 

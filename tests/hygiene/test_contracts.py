@@ -67,7 +67,7 @@ CIRCLE = {"text/there.py": "import livedeck.text.back", "text/back.py": "import 
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What import-linter says of the package with every violation in it at once."""
+    """Output of import-linter for the package with every violation in it at once."""
     folder = tmp_path_factory.mktemp("tree")
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     shutil.copy(ROOT / "pyproject.toml", folder)

@@ -30,7 +30,7 @@ _WORDS = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE",
 
 
 class Citation(NamedTuple):
-    """A page and the headings cited of it. `unquoted`: words that stand where a heading in quotes should."""
+    """Page and cited headings. `unquoted`: words in the place of a quoted heading."""
 
     page: str
     headings: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The repository holds what somebody put there on purpose: each tracked file is of a kind that its folder expects."""
+"""The repository has only intended files: each tracked file is of a kind that its folder expects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be held of the lowest versions without fetching them; `lowest_versions.py` runs everything on them."""
+"""Checks of the lowest versions that need no download; `lowest_versions.py` runs everything on them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hygiene.lowest_versions import ROOT, declared, lowest
 
 SOURCE = ROOT / "src" / "livedeck"
 FOREIGN = ("click", "httpx", "platformdirs", "starlette", "structlog", "textual", "tomlkit", "uvicorn")
-"""Whose classes became generic in one version or another; pydantic and msgspec declare theirs so since long."""
+"""Packages whose classes became generic in some version; those of pydantic and msgspec were generic long before."""
 
 IMPORTS = re.compile(rf"^\s*(?:from|import) (?:{'|'.join(FOREIGN)})\b", re.MULTILINE)
 
 GENERIC = frozenset({"App", "Screen", "ModalScreen", "Strip", "Message"})
-"""Those that are generic at the lowest version too; `lowest_versions.py` tells."""
+"""Classes that are generic at the lowest version, too, as `lowest_versions.py` shows."""
 
 
 def evaluated(tree: ast.AST) -> Iterator[ast.AST]:

@@ -1,4 +1,4 @@
-"""The README and the pages that it points to keep their promises."""
+"""The README and the pages that it links to keep their promises."""
 
 import re
 import shlex
@@ -32,7 +32,7 @@ WALLBOARD_PAGE = (DOCS / "wallboard.md").read_text(encoding="utf-8")
 
 
 def kept(name: str) -> str:
-    """That picture of the README and the pages, as it is in the repository."""
+    """Return a picture of the README and its pages, as it is in the repository."""
     return (ROOT / "screenshots" / f"{name}.svg").read_text(encoding="utf-8")
 
 

@@ -51,7 +51,7 @@ SEALED = {
     "SystemCallFilter": ["@system-service", "~@privileged @resources"],
     "UMask": ["0077"],
 }
-"""What both units say of their service."""
+"""Directives of both units."""
 
 COLLECTOR_ALONE = {
     "ConfigurationDirectoryMode": ["0700"],
@@ -62,11 +62,11 @@ COLLECTOR_ALONE = {
     "PrivateMounts": ["yes"],
     "StateDirectory": ["livedeck"],
 }
-"""And the unit of the collector, which needs no terminal."""
+"""Further directives of the collector's unit, because it needs no terminal."""
 
 
 def directives(unit: str) -> dict[str, list[str]]:
-    """What its section `[Service]` says, each directive as often as it stands there."""
+    """Return the directives in the section `[Service]` of a unit, each with all its values."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     section = ""
     for line in unit.splitlines():

@@ -15,7 +15,7 @@ WALKS = ("Walk of a QoS sample", "Walk of enable")
 
 
 def steps(heading: str) -> list[str]:
-    """The numbered steps below that heading."""
+    """Return the numbered steps below a heading."""
     section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return re.findall(r"^\d+\. (.+?)(?=^\d+\. |\n\n|\Z)", section, re.MULTILINE | re.DOTALL)
 
@@ -30,7 +30,7 @@ def definitions(body: list[ast.stmt], prefix: str = "") -> Iterator[str]:
 
 
 def missing(step: str) -> list[str]:
-    """What a step names, as a path and the names defined in that file, and is not there."""
+    """Return the path and names in a step that do not exist."""
     found, path, defined = [], "", set[str]()
     for named in re.findall(r"`([^`]+)`", step):
         if named.endswith(".py"):

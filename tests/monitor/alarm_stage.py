@@ -1,4 +1,4 @@
-"""Events with the findings that a test wants, and an alarm engine that is given them moment by moment."""
+"""Events with the findings of a test, and an alarm engine that takes them step by step."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ RULES = Thresholds().attention
 
 
 def finding(kind: str, severity: Severity = Severity.WARNING, actual: str = "bad", **fields: Any) -> Finding:
-    """Something wrong, critical or not as told."""
+    """Return a finding of that severity."""
     return replace(Finding(kind, severity, actual, "good"), **fields)
 
 
 def critical(kind: str = "BLACKOUT", **fields: Any) -> Finding:
-    """Something wrong that nobody may miss."""
+    """Return a critical finding."""
     return finding(kind, Severity.CRITICAL, **fields)
 
 
 def state(
     *findings: Finding, name: str = "one", tally: BroadcastState = BroadcastState.ON_AIR, grade: Grade = Grade.POOR
 ) -> EventState:
-    """An event with those findings, its encoder heard. Where it is stale, its calls have failed for a minute."""
+    """Return an event with these findings, whose encoder sends. With QOS_STALE, its calls have failed for a minute."""
     phase = Phase(tally, ingest=Ingest(IngestState.RECEIVING))
     is_stale = any(each.kind == "QOS_STALE" for each in findings)
     qos = QosState(failing_since=NOW - timedelta(seconds=60) if is_stale else None)
@@ -56,7 +56,7 @@ def state(
 
 
 class Watcher:
-    """An alarm engine before which time passes: `look` is one step, some seconds after the last."""
+    """Alarm engine with passing time: `look` is one step, some seconds after the last."""
 
     def __init__(self, restored: Iterable[Alarm] = (), now: datetime = NOW) -> None:
         self.engine, self.now = AlarmEngine(Thresholds()), now
@@ -69,7 +69,7 @@ class Watcher:
     def look(
         self, *states: EventState, after: float = 0.0, link: ConnectionStatus | None = None, fault: str = ""
     ) -> tuple[Alarm, ...]:
-        """The alarms that a person must read now, most urgent first. The link is well unless told otherwise."""
+        """Step the engine and return the active alarms, most urgent first. The link works by default."""
         self.now += timedelta(seconds=after)
         link = link or replace(WELL, as_of=self.now)
         self.states = states
@@ -80,34 +80,34 @@ class Watcher:
         return self.shown
 
     def every(self, seconds: float, times: int, *states: EventState) -> None:
-        """Look so many times, at the same."""
+        """Look `times` times at the same states."""
         for _ in range(times):
             self.look(*states, after=seconds)
 
     def do(self, action: Callable[[Alarm], Alarm | None], kind: str, event: str = "one") -> None:
-        """What a person does to that alarm."""
+        """Act on an alarm as a person does."""
         assert self.engine.handle(AlarmKey(event, kind), action, self.now)
 
     def alarm(self, kind: str, event: str = "one", target: str = "") -> Alarm:
-        """That alarm, wherever it stands."""
+        """Return an alarm in any state."""
         return self.engine.alarms[AlarmKey(event, kind, target)]
 
     @property
     def shown(self) -> tuple[Alarm, ...]:
-        """What a person must read now."""
+        """Return the active alarms."""
         return tuple(alarm for alarm in self.engine.ordered(self.states) if alarm.active)
 
     @property
     def inactive(self) -> tuple[Alarm, ...]:
-        """What needs nobody now."""
+        """Return the alarms that need no attention now."""
         return self.engine.inactive(self.now)
 
     def transitions(self, kind: str, event: str = "one") -> list[str]:
-        """Of that alarm, the last thing that a person did to it included."""
+        """Look again and return the transitions of an alarm, including the last action of a person."""
         self.look(*self.states)
         return [change.transition.value for change in self.changes if change.alarm.key[:2] == (event, kind)]
 
 
 def kinds(alarms: Iterable[Alarm]) -> list[str]:
-    """Their kinds, in their order."""
+    """Return the kinds of alarms, in their order."""
     return [alarm.kind for alarm in alarms]

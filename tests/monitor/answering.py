@@ -1,7 +1,7 @@
-"""One of several processes that share a history of alarms: a deck, a wall or a follower.
+"""Process that shares a history of alarms with others: a deck, a wall or a follower.
 
-Run as `answering.py FILE NAME deck|reader`: prints `ready`, then each answer that it has heard of as `uid`, a line
-each. A deck answers one alarm for each line that it reads: it prints `+uid` once the answer is safe.
+Run as `answering.py FILE NAME deck|reader`: prints `ready`, and then the `uid` of each alarm action that it reads, a
+line each. A deck acknowledges one alarm for each line that it reads, and prints `+uid` once the action is stored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from livedeck.monitor import ActionKind, AlarmAction, AlarmKey, History, HistoryReader, Severity
 
 SHARE_SECONDS = 0.2
-"""Between two looks here: a deck looks each second, and a test has no time for that."""
+"""Seconds between two reads of the history; a real deck reads each second."""
 
 
 def _say(text: str) -> None:

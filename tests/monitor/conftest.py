@@ -1,4 +1,4 @@
-"""A deck before a stage, closed when its test is over."""
+"""Fixture of a deck with a stage, closed at the end of its test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Raise: TypeAlias = Callable[..., Deck]
 
 @pytest.fixture
 async def deck() -> AsyncIterator[Raise]:
-    """Makes a deck that watches those events."""
+    """Function that makes a deck which watches these events."""
     made: list[Deck] = []
 
     def make(*events: dict[str, Any], **options: Any) -> Deck:

@@ -1,6 +1,6 @@
-"""Opens hostile files through the commands, with little memory and little time: `hostile_doors.py HOME DOORS NAME...`.
+"""Open hostile files through commands, with little memory and time: `hostile_doors.py HOME DOORS NAME...`.
 
-Prints as JSON, by name and door, the exit code and what was said. The doors are separated by commas.
+Prints as JSON, by name and door, the exit code and the output. The doors are separated by commas.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ ROOM = 100 * 2**20
 """Bytes that a command may take beyond what it takes for an honest file."""
 
 SECONDS = 90
-"""Of the processor, for all doors of all files together: what is endless takes more."""
+"""Processor seconds for all doors of all files together. An endless read takes more."""
 
 
 def arguments(door: str, path: Path, home: Path) -> list[str]:
-    """The command line of that door."""
+    """Return the command line of a door."""
     file = str(path)
     return {
         "judge": ["past", "replay", file, "--judge"],
@@ -37,7 +37,7 @@ def arguments(door: str, path: Path, home: Path) -> list[str]:
 
 
 def said(door: str, path: Path, home: Path) -> tuple[int, str]:
-    """The exit code and all that the command prints."""
+    """Return the exit code and the whole output of the command."""
     for suffix in ("", "-wal", "-shm"):
         (home / f"into.sqlite{suffix}").unlink(missing_ok=True)
     done = called(home, *arguments(door, path, home))

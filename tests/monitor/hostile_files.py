@@ -1,4 +1,4 @@
-"""Recordings and histories that a stranger made to harm who opens them, each from an honest one."""
+"""Recordings and histories that a stranger made to harm their readers, each from an honest file."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ RECORDING = Path(__file__).parents[1] / "golden" / "recordings" / "audio-lost.li
 Hostile = Callable[[Path], None]
 
 FILES: dict[str, Hostile] = {}
-"""What makes an honest copy hostile, by name."""
+"""Name -> function that makes an honest copy hostile."""
 
 
 def hostile(make: Hostile) -> Hostile:
-    """Register it under the name of the function."""
+    """Register a function under its name."""
     FILES[make.__name__.replace("_", "-")] = make
     return make
 
 
 def make(name: str, folder: Path) -> Path:
-    """That file, in that folder."""
+    """Make a hostile file in a folder."""
     path = Path(shutil.copy(RECORDING, folder / f"{name}.livedeck"))
     FILES[name](path)
     return path
@@ -33,7 +33,7 @@ def make(name: str, folder: Path) -> Path:
 
 @contextmanager
 def changed(path: Path) -> Iterator[sqlite3.Connection]:
-    """Change the file by SQL, its schema too."""
+    """Change the file by SQL, including its schema."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("PRAGMA writable_schema = ON")
         db.execute("BEGIN")
@@ -48,7 +48,7 @@ def script(path: Path, *statements: str) -> None:
 
 
 def rewritten(path: Path, table: str, sql: str) -> None:
-    """Have the schema say something else of a table."""
+    """Make the schema declare a table differently."""
     with changed(path) as db:
         db.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (sql, table))
 
@@ -169,7 +169,7 @@ def another_collation(path: Path) -> None:
 
 @hostile
 def million_tables(path: Path) -> None:
-    """Each costs SQLite some hundred bytes before anybody can ask for it."""
+    """Add a million tables: each costs SQLite some hundred bytes before the first query."""
     with changed(path) as db:
         db.execute("PRAGMA writable_schema = ON")
         rows = ((f"t{number}", f"CREATE TABLE t{number} (a, b, c)") for number in range(200_000))
@@ -195,7 +195,7 @@ def two_tables_on_the_schema_page(path: Path) -> None:
 
 @hostile
 def pages_in_circles(path: Path) -> None:
-    """Every page below the samples is the same page: twenty times twenty times, without an end."""
+    """Make every page below the samples the same page: twenty times twenty times, without an end."""
     _bomb(path, "sample")
 
 
@@ -205,7 +205,7 @@ def log_in_circles(path: Path) -> None:
 
 
 def _bomb(path: Path, table: str) -> None:
-    """Levels of pages, each with many pointers to the one below: rows without number in a file of few pages."""
+    """Build levels of pages, each with many pointers to the one below: countless rows in a file of few pages."""
     with closing(sqlite3.connect(path)) as db:
         ((root,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table])
         ((page,),) = db.execute("PRAGMA page_size")
@@ -281,13 +281,13 @@ def bomb_in_a_snapshot(path: Path) -> None:
 
 @hostile
 def snapshot_of_empty_lists(path: Path) -> None:
-    """Within the length of a snapshot: 2.8 million lists."""
+    """Store a snapshot of allowed length that has 2.8 million lists."""
     _published(path, b'{"version":1,"head":[' + b"[]," * (8 * 2**20 // 3 - 20) + b"[]]}")
 
 
 @hostile
 def snapshot_of_other_types(path: Path) -> None:
-    """Texts where numbers stand, and numbers where texts do."""
+    """Store texts in place of numbers, and numbers in place of texts."""
     with changed(path) as db:
         ((body,),) = db.execute("SELECT body FROM published WHERE part = 0 LIMIT 1")
     text = zlib.decompress(body)
@@ -369,7 +369,7 @@ def samples_of_an_eternity(path: Path) -> None:
 
 @hostile
 def samples_of_two_centuries(path: Path) -> None:
-    """Within the times that are taken: nothing may be done for each second of them."""
+    """Store samples of two centuries, within the accepted times. No code may do work for each second of them."""
     script(
         path,
         "UPDATE sample SET time = 5000000000000 WHERE time = (SELECT max(time) FROM sample)",
@@ -390,7 +390,7 @@ def learnt_of_megabytes(path: Path) -> None:
 
 @hostile
 def stream_without_a_base(path: Path) -> None:
-    """In spite of NOT NULL, which is no more than a word of the schema."""
+    """Remove the base of a stream. The schema says NOT NULL, but SQLite does not check stored rows."""
     with changed(path) as db:
         db.execute(
             "UPDATE sqlite_master SET sql = replace(sql, 'base INTEGER NOT NULL', 'base INTEGER') WHERE name = 'stream'"
@@ -426,7 +426,7 @@ def text_of_utf16(path: Path) -> None:
 
 @hostile
 def hostile_log_beside_it(path: Path) -> None:
-    """A history whose newest pages, in its log, make a view of the samples."""
+    """Make a history whose newest pages, in its log, turn the samples into a view."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute(f"PRAGMA application_id = {0x6C646869}")
         db.execute("PRAGMA journal_mode = WAL")

@@ -76,7 +76,7 @@ NEVER = 1e8
 """Value of a limit that is never reached: the rule is off."""
 
 ON = 16.0
-"""Value that stands for such a limit, so that half and double of it switch the rule on."""
+"""Value in place of such a limit, so that half and double of it switch the rule on."""
 
 
 class Rules(NamedTuple):
@@ -89,7 +89,7 @@ class Rules(NamedTuple):
 DEFAULTS = Rules()
 
 Trace = AsyncGenerator[object, None]
-"""Everything that a stage shows, at one moment after another."""
+"""Everything that a stage shows, moment by moment."""
 
 
 # Limits

@@ -1,4 +1,4 @@
-"""A probe that sees what a test tells it, and states after its rounds."""
+"""Probe with made-up results, and states after its rounds."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ HOST = "cdn.example"
 
 
 def moment(seconds: float) -> datetime:
-    """That many seconds after NOW."""
+    """Return the time `seconds` after NOW."""
     return NOW + timedelta(seconds=seconds)
 
 
 def seen(seconds: float, **fields: Any) -> ViewerState:
-    """A round at that many seconds from NOW, which found that everything is well but for what `fields` say."""
+    """Return the state after a round at `seconds` from NOW: all is well except for `fields`."""
     at, rounds = moment(seconds), int(fields.pop("rounds", 10))
     since = fields.pop("begun", None)
     begun = moment(seconds if since is None else since)

@@ -1,8 +1,9 @@
-"""What a history is given, made up; and a process that records until it is killed.
+"""Made-up data for a history, and a process that records until it is killed.
 
-Run as `recordings.py FILE fault` by somebody who may not do everything: prints what the history says of its file.
-Run as `recordings.py FILE ROUNDS`: each round a child process records into FILE and says after each tick how many
-samples are safe; it is killed at a random moment. Prints the last count of each round as JSON.
+Run as `recordings.py FILE fault` by a user with few rights: prints the fault that the history reports.
+
+Run as `recordings.py FILE ROUNDS`: in each round a child process records into FILE, prints after each tick the number
+of safe samples, and is killed at a random moment. Prints the last number of each round as JSON.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ from monitor.stage import model, samples
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROUND = 1000
-"""Samples a round has at most, and seconds from one round to the next."""
+"""Maximum number of samples of a round, and seconds from one round to the next."""
 
 
 def readings(rows: Iterable[Reading]) -> Readings:
-    """Rows as the monitor keeps them."""
+    """Return rows in the form of the monitor."""
     return merge(Readings(), samples(rows))
 
 
 def ticking(count: int, *, start: float = 0.0, every: float = 2.0) -> list[Reading]:
-    """So many samples from `start` seconds after NOW on, no two alike."""
+    """Return `count` samples from `start` seconds after NOW on, no two alike."""
     first = NOW.timestamp() + start
     return [Reading(first + every * index, 4e6 + index, 128e3 - index, 29.97, 0) for index in range(count)]
 
@@ -58,7 +59,7 @@ def snapshot(
     changes: tuple[AlarmChange, ...] = (),
     link: ConnectionStatus | None = None,
 ) -> Snapshot:
-    """A snapshot `at` seconds from NOW in which event `one` has stream `stream-one`, and so on, with those samples."""
+    """Return a snapshot `at` seconds from NOW: event `one` has stream `stream-one` with these samples, and so on."""
     now = NOW + timedelta(seconds=at)
     states = [
         EventState(
@@ -70,12 +71,12 @@ def snapshot(
 
 
 async def everything(history: History, event_id: str = "one") -> list[Reading]:
-    """All samples of that event's stream."""
+    """Return all samples of the event's stream."""
     return await newest(history, -1, 4e9, event_id)
 
 
 async def newest(history: History, count: int, until: float, event_id: str = "one") -> list[Reading]:
-    """The last so many of them until then (epoch s)."""
+    """Return the newest `count` samples up to a time (epoch s)."""
     recorded = await history.recorded({event_id: f"stream-{event_id}"}, until, newest=count)
     found = recorded[event_id].readings if event_id in recorded else Readings()
     return [found[index] for index in range(len(found))]
@@ -83,7 +84,7 @@ async def newest(history: History, count: int, until: float, event_id: str = "on
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Another program has the file for itself."""
+    """Lock the file as another program during the block."""
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
@@ -92,7 +93,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 async def _record(path: Path, turn: int) -> None:
-    """Tick by tick, for ever; each answer repeats what the one before had, as the platform's do."""
+    """Record tick by tick, without an end. Each reply repeats the previous samples, like those of the platform."""
     history = await History.open(path, NOW)
     rows = ticking(ROUND, start=turn * ROUND, every=0.5)
     for count in range(1, ROUND):
@@ -103,7 +104,7 @@ async def _record(path: Path, turn: int) -> None:
 
 
 def _killed(path: Path, turn: int, random: Random) -> int:
-    """How many samples a child said were safe before it was killed."""
+    """Return the number of samples that a child reported as safe before it was killed."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -120,7 +121,7 @@ def _killed(path: Path, turn: int, random: Random) -> int:
 
 
 async def _fault(path: Path | None) -> str:
-    """What a history there says of itself once it was given something."""
+    """Return the fault that a history reports after it got a snapshot."""
     history = await History.open(path, NOW)
     await history.append(snapshot({"one": readings(ticking(5))}))
     await history.flush()
@@ -130,7 +131,7 @@ async def _fault(path: Path | None) -> str:
 
 
 def _as_nobody() -> None:
-    """Root may write everything: be somebody who may not."""
+    """Become a user with few rights, because root may write everything."""
     if os.geteuid() == 0:
         os.setgid(65534)
         os.setuid(65534)

@@ -1,4 +1,4 @@
-"""A platform that does what a test tells it, and the signals that an encoder might send."""
+"""Platform under control of a test, and signals that an encoder might send."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ _NOT_FOUND: tuple[int, dict[str, str], Any] = (404, {}, {"error": {"code": 40440
 
 
 def at(seconds: float) -> str:
-    """A timestamp of the API, that many seconds from NOW."""
+    """Return a timestamp of the API, `seconds` from NOW."""
     return (NOW + timedelta(seconds=seconds)).isoformat()
 
 
 def event(event_id: str = "one", **fields: Any) -> dict[str, Any]:
-    """An event on air for ten minutes, but for what `fields` say."""
+    """Return an event on air for ten minutes, except for `fields`."""
     stream = {"id": f"stream-{event_id}", "status": "live", "started_at": at(-600), "finished_at": None}
     return {"id": event_id, "name": event_id, "type": "one-time", "reconnect_window": 600, "stream": stream, **fields}
 
 
 def model(**fields: Any) -> Event:
-    """The same, as the client reads it."""
+    """Return the event of `event` as a model of the client."""
     return Event.model_validate(event(**fields))
 
 
 def samples(rows: Iterable[Reading]) -> QosSamples:
-    """Rows of (epoch s, video, audio, fps, status) as the client gives them."""
+    """Return rows of (epoch s, video, audio, fps, status) in the form of the client."""
     rows = list(rows)
 
     time, video, audio, fps, status = zip(*rows, strict=True) if rows else ((), (), (), (), ())
@@ -80,15 +80,14 @@ def after(calm: int = 300, /, **fault: Any) -> Readings:
 
 
 class Stage:
-    """An ASGI app with the calls that the monitor makes.
+    """ASGI app with the calls that the monitor makes.
 
-    `hidden`: events that are served by id, and that the list lacks; any other event that is not in the list does not
-    exist, and has no samples. `denied`: events that do not exist by id, whatever their samples say.
-    `fails`: (status, headers) to answer with, for everything; `fails_qos`: the same, for all but the list of events and
-    single events.
-    `ahead`: seconds that its clock, and so its Date, is ahead. Every encoder sends a sample each two seconds, from ten
-    minutes before NOW to `silent_from`; from `frozen_from` on their time stands still, and the rate moves. `strays`:
-    samples besides those, in seconds from NOW.
+    `hidden`: events that are served by id and missing in the list; any other event outside the list does not exist, and
+    has no samples. `denied`: events that do not exist by id, although their samples are served. `fails`: (status,
+    headers) of every reply; `fails_qos`: the same for all but the list of events and single events. `ahead`: seconds
+    that its clock, and so its Date, is ahead. Every encoder sends a sample each two seconds, from ten minutes before
+    NOW to `silent_from`; from `frozen_from` on the time of samples stands still while the rate changes. `strays`:
+    further samples, in seconds from NOW.
     """
 
     def __init__(self, clock: Clock, *events: dict[str, Any]) -> None:
@@ -116,15 +115,15 @@ class Stage:
         self._open.set()
 
     def hang(self) -> None:
-        """Answer nothing more, but for what `fails_qos` says."""
+        """Hold all replies back, except those of `fails_qos`."""
         self._open.clear()
 
     def release(self) -> None:
-        """Answer again, the calls that wait included."""
+        """Send replies again, also to the waiting calls."""
         self._open.set()
 
     def times(self, what: str) -> list[float]:
-        """When that was asked, in seconds of the clock."""
+        """Return the times of polls of that list or event, in seconds of the clock."""
         return [when for when, name in self.asked if name == what]
 
     async def __call__(
@@ -206,7 +205,7 @@ class Stage:
 
 
 class Deck:
-    """A monitor before a stage, driven snapshot by snapshot. `options`: of the monitor."""
+    """Monitor of a stage, driven snapshot by snapshot. `options`: options of the monitor."""
 
     def __init__(self, stage: Stage, **options: Any) -> None:
         self.stage, self.clock = stage, cast("VirtualClock", stage.clock)
@@ -215,17 +214,17 @@ class Deck:
         self._snapshots = self.monitor.snapshots()
 
     async def next(self) -> Snapshot:
-        """The next snapshot."""
+        """Return the next snapshot."""
         return await self.clock.run(anext(self._snapshots))
 
     async def until(self, seconds: float) -> Snapshot:
-        """The first snapshot that many seconds after NOW or later."""
+        """Return the first snapshot `seconds` after NOW or later."""
         while True:
             snapshot = await self.next()
             if self.clock.monotonic() >= seconds:
                 return snapshot
 
     async def close(self) -> None:
-        """Stop listening."""
+        """Stop the monitor."""
         await self._snapshots.aclose()
         await self.api.__aexit__(None, None, None)

@@ -1,5 +1,7 @@
-"""The samples of a completed stream are asked for once after its end, and kept (monitoring.md, "Samples after the
-end")."""
+"""Samples of a completed stream are requested after its end until they are whole, and kept.
+
+See monitoring.md, "Samples after the end".
+"""
 
 from __future__ import annotations
 
@@ -21,17 +23,17 @@ from virtual_clock import VirtualClock
 END = 60.0
 
 SELDOM = Cadence(events=200.0, events_near=200.0, tick=200.0)
-"""For hours in which nothing but the tries counts."""
+"""Cadence without polls for hours, so that only the tries count."""
 
 
 def completed(end: float = END, event_id: str = "one") -> dict[str, Any]:
-    """An event whose stream ended so many seconds from NOW."""
+    """Return an event whose stream ended `end` seconds from NOW."""
     stream = {"id": f"stream-{event_id}", "status": "finished", "started_at": at(-600), "finished_at": at(end)}
     return {**event(event_id), "stream": stream}
 
 
 class Memory:
-    """A history over restarts: the newest snapshot, and which streams were collected."""
+    """History that survives restarts: the newest snapshot, and the collected streams."""
 
     fault = lasting_fault = ""
     failures = 0
@@ -70,28 +72,28 @@ class Memory:
         return ()
 
     async def append(self, snapshot: Snapshot) -> None:
-        """Keep it."""
+        """Store the snapshot."""
         self.last = snapshot
 
     def record_learnt(self, *_: object) -> None:
-        """Needed by nobody."""
+        """Ignore it."""
 
     def record_collected(self, record: CollectedStream) -> None:
-        """Keep it."""
+        """Store the record."""
         self.collected.append(record)
 
     async def collected_streams(self, since: datetime) -> tuple[CollectedStream, ...]:
-        """Those since then."""
+        """Return the streams collected since a time."""
         return tuple(record for record in self.collected if record.at >= since)
 
     def newest(self) -> float:
-        """The newest sample that was kept of the first event, in seconds from NOW."""
+        """Return the time of the newest stored sample of the first event, in seconds from NOW."""
         assert self.last
         return self.last.events[0].qos.readings.time[-1] - NOW.timestamp()
 
 
 async def watch_to_the_end(deck: Deck, end: float = END) -> None:
-    """The stream ends, and its event is listed as completed; its samples come 40 s late."""
+    """Watch until the event is listed as completed; its samples come 40 s late."""
     deck.stage.silent_from = end
     deck.stage.events = [event()]
     await deck.until(end)
@@ -99,12 +101,12 @@ async def watch_to_the_end(deck: Deck, end: float = END) -> None:
 
 
 def asks_after(deck: Deck, seconds: float) -> list[float]:
-    """When samples were asked for from then on."""
+    """Return the times of requests for samples after a moment."""
     return [when for when in deck.stage.times("one") if when >= seconds]
 
 
 class Behind(Stage):
-    """A platform whose samples come 40 s late."""
+    """Platform whose samples come 40 s late."""
 
     def _sent(self) -> list[dict[str, Any]]:
         newest = (self.clock.now() - timedelta(seconds=40)).isoformat()

@@ -1,4 +1,4 @@
-"""What becomes of a command that was given while its alarm became another one: nothing unseen is silenced."""
+"""A command whose alarm has changed meanwhile silences nothing that its sender did not see."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ TOLERANCE = onset_tolerance("BLACKOUT")
 
 
 def command(kind: ActionKind, shown: Alarm | None = WARNING, **fields: str) -> AlarmCommand:
-    """Given by somebody who had that alarm in sight."""
+    """Return a command of a person who saw that alarm."""
     return AlarmCommand(KEY, kind, shown.shown if shown else None, 15, "known", **fields)
 
 
 def outcome(kind: ActionKind, alarm: Alarm, shown: Alarm | None = WARNING) -> Alarm | None:
-    """Of that command, a minute later."""
+    """Return the alarm after the command, a minute later."""
     return carry_out(command(kind, shown), alarm, NOW + timedelta(minutes=1), on_air=True, limits=RULES)
 
 

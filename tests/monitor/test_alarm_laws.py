@@ -1,4 +1,4 @@
-"""What holds of alarms whatever happens: random faults, acts of persons, links and restarts."""
+"""Laws of alarms under random faults, actions of persons, links and restarts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PUT_AWAY = {AlarmState.SHELVED, AlarmState.OUT_OF_SERVICE}
 
 @dataclass(frozen=True)
 class Step:
-    """One look: what is wrong with which event, whether it can be judged, and what else happens before."""
+    """One look: the faults of each event, whether they can be judged, and what happens before it."""
 
     after: float
     wrong: dict[str, list[Finding]]
@@ -87,7 +87,7 @@ STEPS = st.builds(
 
 
 def play(step: Step, watcher: Watcher) -> Watcher:
-    """What happens before the look, then the look; the watcher after it (another one after a restart)."""
+    """Do what happens before the look, then look. Returns the watcher, a new one after a restart."""
     watcher = restarted(step, watcher)
     act(step, watcher)
     look(step, watcher)
@@ -109,7 +109,7 @@ def look(step: Step, watcher: Watcher) -> None:
 
 
 def act(step: Step, watcher: Watcher) -> AlarmKey:
-    """Which alarm a person did something to."""
+    """Let a person act on an alarm. Returns its key, or NOBODYS if nothing changed."""
     alarms = sorted(watcher.engine.alarms.values(), key=lambda alarm: alarm.key)
     if step.act and alarms:
         alarm = alarms[step.target % len(alarms)]
@@ -154,7 +154,7 @@ def test_every_critical_is_in_sight_or_put_away_by_a_person_or_said_by_one_that_
 
 
 def is_covered(alarm: Alarm, watcher: Watcher) -> bool:
-    """Whether a person reads of it, chose not to, or reads, or read a moment ago, of what hides it."""
+    """Return whether the alarm is active or put away, or what hides it is active or was a moment ago."""
     if alarm.active or alarm.state in PUT_AWAY:
         return True
     just_over = watcher.now - timedelta(seconds=RULES.hidden_after)
@@ -222,13 +222,13 @@ def test_nothing_is_shelved_for_longer_than_an_hour_on_air(steps: list[Step]) ->
 
 
 def failing(*names: str, after: float = 1.0, worse: str = "") -> Step:
-    """One look at which the encoders of these events are away, that of `worse` at a later stage."""
+    """Return a look with the encoders of these events away, and that of `worse` at a later stage."""
     away = {name: [Finding("NO_INGEST", Severity.CRITICAL, "bad", "good", stage=int(name == worse))] for name in names}
     return Step(after, away, BroadcastState.ON_AIR, stale=False, blind=False, act="", target=0, restart=False)
 
 
 def faulty(name: str, **severities: str) -> Step:
-    """One look, 30 s later, at an event with faults of these kinds."""
+    """Return a look, 30 s later, at an event with faults of these kinds."""
     wrong = [Finding(kind, Severity(severity), "bad", "good") for kind, severity in severities.items()]
     return Step(30.0, {name: wrong}, BroadcastState.ON_AIR, stale=False, blind=False, act="", target=0, restart=False)
 
@@ -278,7 +278,7 @@ def test_alarms_follow_from_the_samples_and_not_from_how_often_they_were_asked_f
 
 
 def merged(faults: list[tuple[int, int, str]]) -> list[Episode]:
-    """Faults as a stream can have them: each kind in turn, with a minute between two of a kind."""
+    """Return faults in a form that a stream can have: a minute between two of the same kind."""
     episodes: list[Episode] = []
     free = {"FPS_LOW": 1, "AUDIO_LOST": 1}
     for begin, lasts, kind in sorted(faults):
@@ -290,7 +290,7 @@ def merged(faults: list[tuple[int, int, str]]) -> list[Episode]:
 
 
 def at(moment: float, episodes: list[Episode]) -> EventState:
-    """The event at that many seconds from NOW, its newest sample that old, and the findings and episodes of then."""
+    """Return the event at `moment` seconds from NOW, with a sample of that age and the findings of then."""
     now = NOW + timedelta(seconds=moment)
     begun = [episode for episode in episodes if episode.since <= now]
     known = [episode if episode.until and episode.until <= now else replace(episode, until=None) for episode in begun]
@@ -305,7 +305,7 @@ def at(moment: float, episodes: list[Episode]) -> EventState:
 
 
 def facts(watcher: Watcher) -> set[tuple[object, ...]]:
-    """What must not depend on how often somebody looked."""
+    """Return the facts that must not depend on the number of looks."""
     return {
         (alarm.key, alarm.state, alarm.since, alarm.severity, alarm.activations, alarm.flapping, alarm.escalated)
         for alarm in watcher.engine.alarms.values()

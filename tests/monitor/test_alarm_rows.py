@@ -1,4 +1,4 @@
-"""One row for each occurrence of an alarm: decks that run side by side neither double nor undo what another wrote."""
+"""One row for each occurrence of an alarm: decks side by side neither repeat nor undo each other's rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SECONDS = 600
 
 
 class Deck(Watcher):
-    """A watcher whose alarms are kept in a history, and that begins with those that are there."""
+    """Watcher whose alarms are stored in a history, and that starts with the stored ones."""
 
     def __init__(self, history: History, restored: Sequence[Alarm], now: datetime, behind: int = 0) -> None:
         super().__init__(restored, now)
@@ -49,12 +49,12 @@ class Deck(Watcher):
 
     @classmethod
     async def start(cls, path: Path, now: datetime = NOW, behind: int = 0) -> Deck:
-        """A process that has the file; `behind`: it learns of everything so many seconds later."""
+        """Start a process on the file. `behind`: seconds by which it learns everything later."""
         history = await History.open(path, now)
         return cls(history, await history.restored() or (), now, behind)
 
     async def turn(self, *states: EventState, after: float = 1.0) -> None:
-        """Hear of what others answered, look, and keep what came of it."""
+        """Read the actions of others, look, and store the result."""
         self.engine.take(await self.history.new_alarm_actions())
         self.changes = []
         self.look(*states, after=after)
@@ -64,7 +64,7 @@ class Deck(Watcher):
         await self.history.flush()
 
     async def acknowledge(self, key: AlarmKey) -> None:
-        """What a person does here."""
+        """Acknowledge an alarm at this deck."""
         with suppress(AlarmRefused):
             command = AlarmCommand(key, ActionKind.ACKNOWLEDGE, actor="anna")
             answer = self.engine.act(command, self.now, on_air=True)
@@ -74,7 +74,7 @@ class Deck(Watcher):
 
 
 def faults(random: Random) -> list[tuple[str, Finding, int]]:
-    """What goes wrong with which event, and until when (seconds): each kind now and then, for a while."""
+    """Return event, finding and end (s) of random faults: each kind now and then, for a while."""
     found = []
     for name in EVENTS:
         for kind in KINDS:
@@ -89,7 +89,7 @@ def faults(random: Random) -> list[tuple[str, Finding, int]]:
 
 
 def world(found: list[tuple[str, Finding, int]], second: int) -> Iterator[EventState]:
-    """Every event as it is then."""
+    """Yield every event at a second."""
     now = NOW + timedelta(seconds=second)
     for name in EVENTS:
         standing = [fault for of, fault, end in found if of == name and (fault.since or now) <= now and second < end]
@@ -100,17 +100,17 @@ Told: TypeAlias = Counter[tuple[object, ...]]
 
 
 def tally(log: Sequence[AlarmRecord]) -> Told:
-    """How often what became of which alarm."""
+    """Count the transitions of each alarm."""
     return Counter((record.event_id, record.kind, record.since, record.turn, record.state) for record in log)
 
 
 def facts(alarms: Sequence[Alarm]) -> list[tuple[object, ...]]:
-    """How alarms stand, but for the moment at which a deck noticed."""
+    """Return the states of alarms, without the moment at which a deck noticed."""
     return sorted((alarm.key, alarm.since, alarm.state, alarm.needs_ack, alarm.answered_by) for alarm in alarms)
 
 
 async def play(path: Path, seed: int, behind: Sequence[int]) -> tuple[Told, list[Deck]]:
-    """Ten minutes of one world before decks that are so far behind; what the log says, and the decks."""
+    """Play ten minutes of one world to decks with these delays. Returns the log and the decks."""
     random, found = Random(seed), faults(Random(seed))
     decks = [await Deck.start(path, behind=seconds) for seconds in behind]
     for second in range(0, SECONDS, 5):
@@ -144,7 +144,7 @@ async def test_the_log_of_two_decks_is_the_log_of_one(tmp_path: Path, seed: int,
 
 
 def kept(began: float = 0.0, changed: float = 0.0, **fields: Any) -> Alarm:
-    """An alarm that began and changed so many seconds after NOW."""
+    """Return an alarm that began and changed at these seconds after NOW."""
     since, moment = NOW + timedelta(seconds=began), NOW + timedelta(seconds=changed)
     return replace(
         Alarm("one", "BLACKOUT", Severity.CRITICAL, since, "Town hall", "dark", "a picture", changed=moment), **fields
@@ -152,7 +152,7 @@ def kept(began: float = 0.0, changed: float = 0.0, **fields: Any) -> Alarm:
 
 
 async def rows(path: Path, *alarms: Alarm) -> tuple[Alarm, ...]:
-    """What a deck that starts finds after each of these was written by a deck of its own."""
+    """Return the alarms that a starting deck reads after a deck each has written one of them."""
     for alarm in alarms:
         history = await History.open(path, NOW)
         await history.append(replace(snapshot({}), alarms=(alarm,)))

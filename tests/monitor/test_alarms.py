@@ -1,4 +1,4 @@
-"""Alarms follow faults, and persons answer for alarms: the states of ISA-18.2, one law a test."""
+"""Alarms follow faults, and persons act on alarms: the states of ISA-18.2, one law a test."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def test_who_acknowledges_what_is_over_closes_it() -> None:
 
 
 def acknowledge_as(watcher: Watcher, actor: str) -> None:
-    """What that person does to the blackout."""
+    """Acknowledge the blackout as that person."""
     command = AlarmCommand(AlarmKey("one", "BLACKOUT"), ActionKind.ACKNOWLEDGE, actor=actor)
     watcher.engine.act(command, watcher.now, on_air=True)
 
@@ -520,7 +520,7 @@ def test_what_outlives_its_parent_asks_then_and_what_does_not_was_never_there() 
 
 
 def put_away(watcher: Watcher, way: ActionKind, minutes: float | None = 30) -> None:
-    """Put the FPS_COLLAPSE of the one event away in that way."""
+    """Shelve the FPS_COLLAPSE of the one event, or take it out of service."""
     command = AlarmCommand(AlarmKey("one", "FPS_COLLAPSE"), way, minutes=minutes, text="known", actor="anna@regie:1")
     assert watcher.engine.act(command, watcher.now, on_air=True)
 
@@ -688,7 +688,7 @@ def calm(name: str) -> EventState:
 
 
 def watching(*events: str) -> Watcher:
-    """A watcher that has seen these events well."""
+    """Return a watcher that has seen these events without faults."""
     watcher = Watcher()
     watcher.look(*map(calm, events))
     return watcher

@@ -1,4 +1,4 @@
-"""An incident is announced before its members, whenever each of them is asked; and a first look is no incident."""
+"""An incident is announced before its members, whatever the order of polls; and a first look is no incident."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def well(name: str) -> EventState:
 
 
 def late(name: str, since: float = CUT) -> EventState:
-    """Return an event whose newest sample is of that second, and nobody can tell yet whether the next is late."""
+    """Return an event with its newest sample at that second, before anybody can tell whether the next one is late."""
     readings = merge(Readings(), samples([Reading((NOW + timedelta(seconds=since)).timestamp(), 4e6, 128e3, 30.0, 0)]))
     return replace(state(name=name), qos=QosState(readings, is_overdue=True))
 
@@ -81,7 +81,7 @@ def seconds(watcher: Watcher) -> list[tuple[float, str]]:
 
 
 ASKED = st.lists(st.integers(0, 29).map(lambda half: half / 2), min_size=40, max_size=40)
-"""Seconds after the first proof at which each of forty events is asked."""
+"""Seconds after the first proof at which each of forty events is polled."""
 
 
 @trials(60)
@@ -125,7 +125,7 @@ def test_no_onset_is_lost_or_waits_longer_than_five_seconds_if_the_others_are_we
 
 
 def sending(name: str, newest: float) -> EventState:
-    """Return an event on air that sends each two seconds, its newest sample of that second."""
+    """Return an event on air that sends each two seconds, with its newest sample at that second."""
     return replace(late(name, newest), qos=replace(late(name, newest).qos, is_overdue=False, cadence=2.0))
 
 

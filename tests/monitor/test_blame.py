@@ -51,7 +51,7 @@ from monitor.troubles import TLS_TROUBLES, Names, Trouble, TroubledPlatform, con
 from monitor.wire import WallClock
 
 BEGIN, END = 30.0, 110.0
-"""Seconds at which a trouble begins and ends."""
+"""Seconds at which the trouble begins and ends."""
 
 PLACE = "something answers in the platform's place (portal, login page, gateway)"
 NONE = "no connection: "
@@ -84,18 +84,18 @@ BLAME = {
 
 
 class Seen(NamedTuple):
-    """What a deck showed: all snapshots, and each alarm as it was raised."""
+    """Snapshots of a deck, and each alarm as it was raised."""
 
     snapshots: list[Snapshot]
     raised: list[Alarm]
 
     @property
     def of_events(self) -> list[tuple[str, str]]:
-        """Event and kind of the alarms of events."""
+        """Return event and kind of the alarms of events."""
         return [(alarm.event_id, alarm.kind) for alarm in self.raised if alarm.event_id]
 
     def between(self, since: float, until: float) -> list[Snapshot]:
-        """The snapshots of that time."""
+        """Return the snapshots of a time span."""
         return [snapshot for snapshot in self.snapshots if since <= (snapshot.at - NOW).total_seconds() < until]
 
 
@@ -110,7 +110,7 @@ Change = Callable[[TroubledPlatform], Any]
 async def watch(
     platform: TroubledPlatform, seconds: float, *changes: tuple[float, Change], authority: Path | None = None
 ) -> Seen:
-    """What a deck shows in that many seconds. `changes`: what happens to the platform, and when."""
+    """Return what a deck shows for `seconds`. `changes`: times and changes of the platform."""
     clock, seen = WallClock(), Seen([], [])
 
     async def script() -> None:

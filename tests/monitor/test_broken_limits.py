@@ -1,4 +1,4 @@
-"""The evidence of a fault breaks the limit that stands beside it, and is of the period whose limit it broke."""
+"""The evidence of a fault violates the limit beside it, and covers the same period as the limit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"(\d+(?:\.\d+)?)([Mk]?)\b")
 
 
 def numbers(text: str) -> list[float]:
-    """The numbers in a text, with their units multiplied out."""
+    """Return the numbers in a text, multiplied by their units."""
     return [float(number) * _UNITS[unit] for number, unit in _NUMBER.findall(text)]
 
 

@@ -1,4 +1,4 @@
-"""A machine whose clock is set, or that sleeps, says so; no event is blamed for it (monitoring.md, "Clock steps")."""
+"""A machine whose clock was set, or that slept, says so; no event is blamed for it (monitoring.md, "Clock steps")."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def ten_events() -> Platform:
 
 
 def told(snapshots: list[Snapshot]) -> list[str]:
-    """Every alarm that ever was, hidden or not, with its words."""
+    """Return every alarm of the snapshots, hidden or not, in words."""
     alarms = (alarm for snapshot in snapshots for alarm in (*snapshot.alarms, *snapshot.quiet))
     return list(dict.fromkeys(f"{alarm.kind}: {alarm.actual}" for alarm in alarms))
 
@@ -71,7 +71,7 @@ def test_a_clock_that_is_set_right_is_no_skew_any_more() -> None:
 
 
 def sleep_all(platform: Platform) -> Callable[[WallClock], None]:
-    """Both clocks of the machine go on; nobody was asked."""
+    """Return a sleep of the machine in which both clocks go on, and nothing was polled."""
 
     def step(clock: WallClock) -> None:
         clock.slept += 600.0
@@ -81,7 +81,7 @@ def sleep_all(platform: Platform) -> Callable[[WallClock], None]:
 
 
 def sleep_wall(platform: Platform) -> Callable[[WallClock], None]:
-    """The monotonic clock stands still, as that of Linux does."""
+    """Return a sleep of the machine in which the monotonic clock stands still, as on Linux."""
 
     def step(clock: WallClock) -> None:
         clock.ahead += 600.0
@@ -91,7 +91,7 @@ def sleep_wall(platform: Platform) -> Callable[[WallClock], None]:
 
 
 class Sleeper:
-    """A machine that measures its sleep, by its platform's clock."""
+    """Machine that measures its sleep by the platform's clock."""
 
     def __init__(self, platform: Platform) -> None:
         self._clock = platform.true_clock
@@ -101,18 +101,18 @@ class Sleeper:
 
 
 class Preempted:
-    """Clocks of one time. While `gap` is set, each reading takes that many seconds."""
+    """Clocks with the same time. While `gap` is set, each reading takes that many seconds."""
 
     def __init__(self) -> None:
         self._time, self.gap = 0.0, 0.0
 
     def monotonic(self) -> float:
-        """Seconds since the test began."""
+        """Return the seconds since the test began."""
         self._time += self.gap
         return self._time
 
     def now(self) -> datetime:
-        """The same time."""
+        """Return the same time as a datetime."""
         return NOW + timedelta(seconds=self.monotonic())
 
     async def sleep(self, _seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""A gap between samples is a silence only where answers cover it (monitoring.md, "Not watched")."""
+"""A gap between samples counts as silence only if replies cover it (monitoring.md, "Not watched")."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_silence_may_be_meant_only_if_the_stream_is_known_from_its_start(*, is_w
 
 
 def answered(coverage: Coverage, since: float | None, until: float, at: float, **options: Any) -> Coverage:
-    """The coverage after an answer with the samples from `since` to `until`."""
+    """Return the coverage after a reply with the samples from `since` to `until`."""
     times = [] if since is None else [START + since, START + until]
     options = {"newest": -inf, "lag": 5.0} | options
     return coverage.after_answer(times, START + at, **options)
@@ -246,10 +246,10 @@ def test_coverage_is_kept_with_what_was_learnt_and_older_rows_have_none() -> Non
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An encoder, `away` for a range of seconds, and a deck that is stopped for `stop` seconds from second 300 on.
+    """Encoder that is away for the seconds in `away`, and a deck that is stopped for `stop` s from second 300 on.
 
     `unread`: seconds from a reply to its reading, from second 300 on. `burst`: seconds between two deliveries. `ahead`:
-    seconds that the clock behind every third reply is wrong.
+    error in seconds of the clock behind every third reply.
     """
 
     stop: float
@@ -263,7 +263,7 @@ class Case:
 
 
 class Watch:
-    """A world that is polled as a deck does, by a clock of its own."""
+    """World that is polled as a deck does, with its own clock."""
 
     def __init__(self, case: Case, events: int = 1) -> None:
         self._case = case

@@ -1,4 +1,4 @@
-"""How late samples come is learnt from those that left no hole: a delay is no fault, and a fault is no delay."""
+"""The usual delay of samples is learnt from samples without a gap: a delay is no fault, and a fault is no delay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CADENCE = 2.0
 
 
 def delivered(lag: float, answers: int = 10, *, is_proof: bool = True, begun: Delivery | None = None) -> Delivery:
-    """After so many answers, each 5 s, of samples that are so late."""
+    """Return the delivery after `answers` replies, each 5 s, with samples `lag` seconds late."""
     delivery = begun or Delivery()
     start = delivery.asked + 5 if begun else 0.0
     for index in range(answers):
@@ -25,14 +25,14 @@ def delivered(lag: float, answers: int = 10, *, is_proof: bool = True, begun: De
 
 
 def stalled(delivery: Delivery, seconds: float) -> Delivery:
-    """After so many seconds of answers without news."""
+    """Return the delivery after some seconds of replies without new samples."""
     for _ in range(int(seconds / 5)):
         delivery = delivery.after_answer(delivery.asked + 5, delivery.newest, T, is_proof=True)
     return delivery
 
 
 def is_over(delivery: Delivery) -> bool:
-    """Whether the newest sample is older than any delay that was learnt."""
+    """Return whether the newest sample is older than any learnt delay."""
     limit = delivery.lost_limit(CADENCE, T)
     return limit is not None and (delivery.age or 0.0) > limit
 

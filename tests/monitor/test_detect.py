@@ -1,4 +1,4 @@
-"""The rows of the alarm table, one by one: when a fault is raised, what it outlives, and when it is over."""
+"""Rows of the alarm table, one by one: when a fault is raised, what it survives, and when it clears."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from monitor.stage import NOW, samples
 EVERY = 2.0
 RULES = StreamRules(Thresholds())
 CALM = 300
-"""Samples before the fault: ten minutes."""
+"""Number of samples before the fault: ten minutes."""
 
 USUAL: dict[str, Any] = {"video": 4.5e6, "audio": 128e3, "fps": 30.0, "status": 0}
 
@@ -28,7 +28,7 @@ def stretch(count: int, **fault: Any) -> list[dict[str, Any]]:
 
 
 def swinging(count: int, **fault: Any) -> list[dict[str, Any]]:
-    """A variable rate: its samples are 15 % off its middle."""
+    """Return samples of a variable rate, 15 % above or below its middle."""
     return [USUAL | {"video": 4.5e6 * (0.85 if index % 2 else 1.15)} | fault for index in range(count)]
 
 
@@ -37,7 +37,7 @@ def rows(parts: Iterable[dict[str, Any]]) -> list[Reading]:
 
 
 def analyze(*parts: list[dict[str, Any]]) -> SignalAnalysis:
-    """After a calm ten minutes and those parts, one sample each two seconds."""
+    """Return the analysis of ten calm minutes and then these parts, one sample each two seconds."""
     return analyze_readings(rows([*stretch(CALM), *(row for part in parts for row in part)]))
 
 
@@ -51,12 +51,12 @@ def past_episodes(analysis: SignalAnalysis) -> list[Episode]:
 
 
 def after(count: int) -> datetime:
-    """The time of the sample after so many since the calm."""
+    """Return the time of sample number `count` after the calm."""
     return datetime.fromtimestamp(NOW.timestamp() + EVERY * (CALM + count), UTC)
 
 
 THIN = {"audio": 0.7 * 128e3}
-"""The sound, constant by habit, has fallen: it testifies that few bits are too few."""
+"""Sound below its constant level, which proves that the bit rate is too low."""
 
 ROWS = [
     ("BLACKOUT", {"video": 49_999.0}, 0, 6, 0, 10),
@@ -76,14 +76,16 @@ ROWS = [
     ("UNKNOWN_DATA", {"fps": None}, 0, 10, 0, 10),
     ("UNKNOWN_DATA", {"status": None}, 0, 10, 0, 10),
 ]
-"""Kind, its signal, seconds until the window of the rate shows it, from there to the raising one; and likewise until it
-is over: where a rate is judged by the newest ten seconds, one odd sample is none of it."""
+"""Kind, signal, seconds until the rate's window shows the fault, seconds from then to the alarm; the same for the end.
+
+A rate is judged by the newest ten seconds, so one odd sample does not change it.
+"""
 
 IN_TIME = {"DROPOUTS", "BITRATE_UNSTABLE", "VIDEO_BELOW_PRESET", "VIDEO_DECAY", "PROFILE_CHANGE"}
-"""Those that no run of bad samples raises (test_duty.py, test_levels.py)."""
+"""Kinds that no run of bad samples raises (test_duty.py, test_levels.py)."""
 
 COUNTED = {"KEYFRAME_DRIFT", "KEYFRAME_SEVERE", "PACKET_LOSS"}
-"""Those that count a status end so long after its last sample; the others after the first good one."""
+"""Kinds that count a status clear some time after its last sample; the others clear after the first good sample."""
 
 
 def test_every_kind_that_samples_raise_has_a_row() -> None:

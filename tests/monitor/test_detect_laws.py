@@ -1,4 +1,4 @@
-"""What the fold promises of any samples: the same faults however they came, and none in a state that makes no sense."""
+"""Laws of the fold: any order of arrival gives the same faults, and no state is contradictory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from livedeck.monitor.signal.series import first_change, merge
 from monitor.stage import NOW, samples
 
 quick = settings(max_examples=40, deadline=None)
-"""Streams of minutes: some dozens find what there is to find."""
+"""Settings for streams of minutes: some dozens of examples find the faults."""
 
 T = Thresholds()
 RULES = StreamRules(T)
@@ -34,7 +34,7 @@ OFF_SECONDS = {kind.name: detector.hold_time(T).off for kind, detector in SAMPLE
 
 
 class Part(NamedTuple):
-    """So many samples alike, after so many seconds of nothing."""
+    """Some equal samples, after some seconds without any."""
 
     length: int
     pause: float

@@ -1,4 +1,4 @@
-"""What comes and goes never lasts, and is told all the same: how much of the time, how long, how often."""
+"""Intermittent faults are raised by their bad time: share, length and number of spells."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from livedeck.monitor.signal.analysis import SignalAnalysis
 from monitor.test_detect import CALM, EVERY, analyze, analyze_readings, past_episodes, rows, stretch
 
 MINUTE = 30
-"""Samples."""
+"""Samples in a minute."""
 
 
 def each(on: int, off: int, times: int, **fault: Any) -> list[dict[str, Any]]:
-    """So many bad samples, then so many good ones, so many times."""
+    """Return some bad samples and then some good ones, again and again."""
     return [*stretch(on, **fault), *stretch(off)] * times
 
 
 def with_holes(length: int, period: int, times: int) -> SignalAnalysis:
-    """After ten minutes so many samples are missing of each period."""
+    """Return the analysis of ten minutes and then of periods that each lack `length` samples."""
     every = rows(stretch(CALM + period * times + 5))
     kept = [row for index, row in enumerate(every) if index < CALM or (index - CALM) % period >= length]
     return analyze_readings(kept)

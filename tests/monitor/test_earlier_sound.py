@@ -1,4 +1,4 @@
-"""Missing sound of a stream is graver if an earlier stream of its event had sound, as far as the history knows."""
+"""Missing sound of a stream is more severe if an earlier stream of its event had sound, by the history."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from monitor.stage import NOW, samples
 
 
 def learnt(audio: float) -> Learnt:
-    """The baseline of a stream of ten minutes with that sound."""
+    """Return the learnt baseline of a stream of ten minutes with that sound."""
     rows = [Reading(NOW.timestamp() + 2.0 * index, 4.5e6, audio, 30.0, 0) for index in range(300)]
     rules = StreamRules(Thresholds())
     return Learnt.of(detect(SignalAnalysis(), merge(Readings(), samples(rows)), rules), rules, Delivery())

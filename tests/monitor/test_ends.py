@@ -1,4 +1,4 @@
-"""An event is gone only if two sources agree, whatever happens in whatever order."""
+"""An event is gone only if two sources agree, in any order of replies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ steps = st.lists(
 
 
 def played(done: list[Step], known: EventStanding = SENDING) -> list[float]:
-    """The times at which the event is said to be gone."""
+    """Return the times at which the event is reported as gone."""
     doubts, now, gone = Doubts(), 0.0, []
     for wait, what in done:
         now += wait
@@ -46,7 +46,7 @@ def played(done: list[Step], known: EventStanding = SENDING) -> list[float]:
 
 
 def agreed(done: list[Step], until: float) -> bool:
-    """Whether both sources have lacked the event twice, at their distances, since the last sign of it."""
+    """Return whether both sources lacked the event twice, far enough apart, since its last sign."""
     now, lists, denials, news = 0.0, list[float](), list[float](), -QUIET
     for wait, what in done:
         now += wait

@@ -1,4 +1,4 @@
-"""What a person does to an alarm counts, whenever it is done."""
+"""An action of a person on an alarm counts at any moment."""
 
 from __future__ import annotations
 

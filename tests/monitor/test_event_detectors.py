@@ -1,4 +1,4 @@
-"""What no sample tells: starts, silences and restreams; and when each deserves attention anew. Seconds from NOW."""
+"""Faults that no sample shows: starts, silences and restreams, and when each rings again. Seconds from NOW."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def findings(
     quality: DataQuality | None = None,
     restreams: RestreamHistory | None = None,
 ) -> list[Finding]:
-    """Of that kind, in that event at NOW."""
+    """Return the findings of a kind for an event at NOW."""
     case = EventCase(analysis or SignalAnalysis(), phase, quality or DataQuality(), NOW, restreams or RestreamHistory())
     return list(find(ALARM_KINDS[kind], case, T))
 
@@ -73,7 +73,7 @@ def test_an_event_that_was_not_asked_yet_is_not_called_late() -> None:
 
 
 def away(used: float, window: float = 600.0) -> Finding:
-    """Of a stream whose encoder left so many seconds ago."""
+    """Return the finding of a stream whose encoder left `used` seconds ago."""
     ingest = Ingest(IngestState.INTERRUPTED, moment(-used), moment(window - used))
     (finding,) = findings("RECONNECTING", Phase(BroadcastState.RECONNECTING, moment(-900), ingest))
     return finding
@@ -101,7 +101,7 @@ def test_no_window_at_all_is_used_up_at_once() -> None:
 
 
 def has_no_ingest(analysis: SignalAnalysis, empty: float | None, began: float = -600.0) -> bool:
-    """`empty`: when the last answer without samples came; `began`: when the stream went live."""
+    """Return whether NO_INGEST holds. `empty`: time of the last reply without samples; `began`: start of the stream."""
     warming_up = Phase(BroadcastState.ON_AIR, moment(began), Ingest(IngestState.WARMING_UP))
     quality = DataQuality(empty_at=None if empty is None else moment(empty))
     return bool(findings("NO_INGEST", warming_up, analysis, quality))
@@ -128,7 +128,7 @@ def listed(*restreams: dict[str, Any]) -> Event:
 
 
 def follow(*answers: tuple[float, Event], on_air: float | None = -600.0) -> RestreamHistory:
-    """After those lists; `on_air`: since when the main stream arrives."""
+    """Return the history after these lists. `on_air`: time since which the main stream arrives."""
     history = RestreamHistory()
     on_air_since = None if on_air is None else moment(on_air).timestamp()
     for seconds, event in answers:
@@ -137,7 +137,7 @@ def follow(*answers: tuple[float, Event], on_air: float | None = -600.0) -> Rest
 
 
 def down(history: RestreamHistory) -> list[Finding]:
-    """The restreams that are down."""
+    """Return the findings of restreams that are down."""
     on_air = Phase(BroadcastState.ON_AIR, moment(-600), Ingest(IngestState.RECEIVING))
     return findings("RESTREAM_DOWN", on_air, restreams=history)
 

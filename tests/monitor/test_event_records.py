@@ -1,4 +1,4 @@
-"""What an event was called and where it stood: a record whenever it changes, once, that outlives what else is kept."""
+"""Names and folders of an event over time: one record for each change, which outlives the other data."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ KEY = "live_9f8e7d6c5b4a"
 
 
 def standing(*states: EventState, seconds: float = 0.0, ahead: float = 0.0) -> Snapshot:
-    """A snapshot so many seconds after NOW, by a clock that was set forward by `ahead`."""
+    """Return a snapshot `seconds` after NOW, by a clock that is `ahead` seconds ahead."""
     link = ConnectionStatus(ConnectionState.OK, NOW, as_of=NOW, clock_offset=ahead)
     return Snapshot(1, NOW + timedelta(seconds=seconds), link, states)
 
 
 def state(event_id: str = "one", tally: BroadcastState = BroadcastState.ON_AIR, **fields: Any) -> EventState:
-    """An event as the platform listed it."""
+    """Return an event as the platform listed it."""
     return EventState(model(event_id=event_id, **fields), NOW, Phase(tally), QosState(), HealthAssessment())
 
 
 def seconds_of(records: tuple[EventRecord, ...]) -> list[float]:
-    """When they were made, from NOW."""
+    """Return the times of the records, in seconds from NOW."""
     return [(record.at - NOW).total_seconds() for record in records]
 
 
 @pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[Open]:
-    """Opens histories of one file."""
+    """Function that opens histories of one file."""
     histories: list[History] = []
 
     async def make() -> History:

@@ -1,4 +1,4 @@
-"""Files of strangers: each is refused, or read as far as it is sound, in bounded work and memory (trust.md)."""
+"""Files of strangers are refused, or read as far as they are valid, with bounded work and memory (trust.md)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ REFUSED = {
     "pipe": "not a regular file",
     "folder": "it is a folder",
 }
-"""What `replay --judge` says of each file that it does not read."""
+"""File -> words with which `past replay --judge` refuses it."""
 
 ROTTEN = {
     "published-in-ages": "119 published snapshots",
@@ -86,11 +86,11 @@ ROTTEN = {
     "stream-without-a-base": "3 streams",
     "bytes-for-a-name": "9 log entries",
 }
-"""What `history verify` counts in each file whose schema is sound and whose rows are not."""
+"""File with a valid schema and invalid rows -> what `past check` counts in it."""
 
 
 def opened(home: Path, doors: tuple[str, ...]) -> dict[str, dict[str, tuple[int, str]]]:
-    """Every hostile file through these doors, in a process of little memory."""
+    """Open every hostile file through these doors, in a process with little memory."""
     script = str(Path(__file__).parent / "hostile_doors.py")
     places = os.pathsep.join([str(Path(__file__).parents[1]), str(SOURCE.parent)])
     done = subprocess.run(
@@ -107,7 +107,7 @@ def opened(home: Path, doors: tuple[str, ...]) -> dict[str, dict[str, tuple[int,
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, tuple[int, str]]]:
-    """What `replay --judge` and `history verify` say of each file."""
+    """Output of both commands for each file."""
     return opened(tmp_path_factory.mktemp("doors"), ("judge", "verify"))
 
 
@@ -164,7 +164,7 @@ async def test_the_deck_is_given_the_past_of_each_file_or_told_why_not(tmp_path:
 
 
 class NextDay(SystemClock):
-    """A machine on which the recording is past."""
+    """Clock of a machine on the day after the recording."""
 
     def now(self) -> datetime:
         return datetime(2026, 11, 22, tzinfo=UTC)
@@ -234,7 +234,7 @@ def test_every_column_of_our_tables_has_its_range(table: str, tmp_path: Path) ->
 
 
 def _older(path: Path, version: int) -> None:
-    """Make a file what a livedeck of that schema left behind, with words of its own between the columns."""
+    """Turn a file into one of an older schema version, with further columns between its own."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         tables = ("recent", "published", "late", "alarm", "learnt")[: {5: 1, 4: 3, 3: 5}[version]]
         for table in tables:

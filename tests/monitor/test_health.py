@@ -1,4 +1,4 @@
-"""The verdict: a table of signals, and what must never look healthy."""
+"""Health score: a table of signals, and cases that must never look healthy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured and done is kept, once, and comes back; what the file does wrong is said and stops nothing."""
+"""Measurements and actions are stored once and come back; faults of the file are reported and stop nothing."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ Open: TypeAlias = Callable[..., Awaitable[History]]
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where the history is."""
+    """Path of the history."""
     return tmp_path / "history" / "deck.sqlite"
 
 
 @pytest.fixture
 def spoilt(path: Path) -> Callable[[bytes], None]:
-    """Puts those bytes there, for everybody to read."""
+    """Function that writes bytes to the path, readable for everybody."""
 
     def write(content: bytes) -> None:
         path.parent.mkdir()
@@ -70,23 +70,23 @@ def spoilt(path: Path) -> Callable[[bytes], None]:
 
 
 def modes(folder: Path) -> dict[str, int]:
-    """File name -> permissions."""
+    """Return file name -> permissions."""
     return {file.name: file.stat().st_mode & 0o777 for file in folder.iterdir()}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """File name -> bytes."""
+    """Return file name -> bytes."""
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
 def overwrite(path: Path, start: int) -> None:
-    """All of the file from there on is rubbish."""
+    """Overwrite the file with rubbish from a place on."""
     whole = path.read_bytes()
     path.write_bytes(whole[:start] + b"\xff" * (len(whole) - start))
 
 
 def spoil(path: Path, table: str) -> None:
-    """The first page of that table is rubbish."""
+    """Overwrite the first page of a table with rubbish."""
     with changing(path) as db:
         ((size,),) = db.execute("PRAGMA page_size")
         ((page,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table])
@@ -97,7 +97,7 @@ def spoil(path: Path, table: str) -> None:
 
 @contextmanager
 def changing(path: Path) -> Iterator[sqlite3.Connection]:
-    """The file, for another program to change."""
+    """Yield the file, for changes by another program."""
     with closing(sqlite3.connect(path)) as db, db:
         yield db
 
@@ -107,7 +107,7 @@ Meanwhile: TypeAlias = Callable[[str, Callable[[], None]], None]
 
 @pytest.fixture
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
-    """Has something done once, right before the first statement that begins so."""
+    """Function that runs some code once, right before the first statement with a given beginning."""
 
     def prepare(before: str, work: Callable[[], None]) -> None:
         waiting = [work]
@@ -125,7 +125,10 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
 
 @pytest.fixture
 async def opened(path: Path) -> AsyncIterator[Open]:
-    """Opens histories; when the test is over, closes them and waits for their salvages, which log when they end."""
+    """Function that opens histories.
+
+    At the end of the test, closes them and waits for their salvages, which log at their end.
+    """
     histories: list[History] = []
 
     async def make(at: Path | None = path, now: datetime = NOW, **options: Any) -> History:
@@ -139,7 +142,7 @@ async def opened(path: Path) -> AsyncIterator[Open]:
 
 
 async def kept(history: History, *rows: Reading, at: float = 0.0) -> None:
-    """Give it those samples of event `one`, and wait until they were tried."""
+    """Append samples of event `one`, and wait until the history has tried to store them."""
     await history.append(snapshot({"one": readings(rows)}, at))
     await history.flush()
 
@@ -714,7 +717,7 @@ async def test_a_file_that_vanished_is_made_anew(opened: Open, path: Path) -> No
 
 
 async def outcome(path: Path, *arguments: object) -> Any:
-    """What `recordings.py` prints."""
+    """Return the output of `recordings.py`."""
     command = [sys.executable, str(Path(__file__).parent / "recordings.py"), str(path), *map(str, arguments)]
     places = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "src")])
     process = await asyncio.create_subprocess_exec(
@@ -726,14 +729,14 @@ async def outcome(path: Path, *arguments: object) -> Any:
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """A folder that everybody can reach: the test's own are for its user alone."""
+    """Yield a folder that everybody can reach; the test's own folders are for its user alone."""
     with TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)
 
 
 def belongs_to_nobody(path: Path) -> None:
-    """Whom it belongs to may read it, and that is all."""
+    """Make the file readable for its owner only, who is nobody."""
     if os.geteuid() == 0:
         os.chown(path, 65534, 65534)
     path.chmod(0o400)

@@ -1,4 +1,4 @@
-"""The table of alarm kinds is complete: whatever can be found has its entry, and an entry names what is there."""
+"""Table of alarm kinds: every possible finding has its entry, and an entry names only existing things."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from trials import trials
 
 T = Thresholds()
 BY_FOLDS = {"restream_hold", "ragged_hold"}
-"""The holds that no SampleDetector names."""
+"""Holds that no SampleDetector names."""
 
 NAN = float("nan")
 
@@ -120,13 +120,13 @@ def test_every_pattern_has_a_diagnosis_and_explains_a_kind() -> None:
 
 
 def section(heading: str) -> str:
-    """What stands under that heading of monitoring.md."""
+    """Return the text below a heading of monitoring.md."""
     page = resources.files("livedeck").joinpath("docs/monitoring.md").read_text(encoding="utf-8")
     return re.split(r"^#+ ", page.split(f"# {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def tables(heading: str) -> list[list[list[str]]]:
-    """The cells of each table under that heading, without its head."""
+    """Return the cells of each table below a heading, without its head."""
     found = re.findall(r"(?:^\|.*\n)+", section(heading), flags=re.MULTILINE)
     return [
         [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]] for table in found
@@ -134,7 +134,7 @@ def tables(heading: str) -> list[list[list[str]]]:
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The cells of the first table under that heading."""
+    """Return the cells of the first table below a heading."""
     return tables(heading)[0]
 
 
@@ -209,7 +209,7 @@ HEALTHY = SampleFeatures(
 
 
 def rates(usual: float, *limits: float) -> st.SearchStrategy[float]:
-    """From nothing to thrice what is usual, a hair beside those limits, or missing."""
+    """Generate rates from nothing to thrice the usual one, close to these limits, or missing."""
     beside = [limit * factor for limit in limits for factor in (0.999, 1.0, 1.001)]
     return st.floats(0, 3).map(lambda share: share * usual) | st.sampled_from([*beside, 0.0, NAN])
 
@@ -249,11 +249,11 @@ CHANGES: dict[str, st.SearchStrategy[Any]] = {
 FEATURES = st.lists(st.one_of([st.tuples(st.just(name), values) for name, values in CHANGES.items()]), max_size=4).map(
     lambda changes: HEALTHY._replace(**dict(changes))
 )
-"""A healthy sample but for a few things."""
+"""Sample that is healthy except for a few values."""
 
 
 def scaled(value: float) -> st.SearchStrategy[float]:
-    """A setting that is off, or other than usual."""
+    """Generate a value of a setting: off, or not the usual one."""
     return st.sampled_from([min(factor * value, 1e9) for factor in (0.0, 0.3, 0.9, 1.1, 3.0)])
 
 

@@ -1,4 +1,4 @@
-"""Key figures of alarms: they count what people were told, and say so where nothing is recorded."""
+"""Key figures of alarms count only announced alarms, and say if nothing is recorded."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def turn(
     severity: Severity = Severity.WARNING,
     state: AlarmState = AlarmState.UNACKNOWLEDGED,
 ) -> AlarmRecord:
-    """A transition so many seconds after NOW."""
+    """Return a transition `seconds` after NOW."""
     at = NOW + timedelta(seconds=seconds)
     return AlarmRecord(at, transition, event, kind, "", severity, state, at, event, "", "1M", "4M")
 

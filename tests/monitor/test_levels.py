@@ -1,4 +1,4 @@
-"""What is usual, when another level becomes that, and what is too little whatever was usual."""
+"""Usual rates, their change to another level, and rates that are too low whatever is usual."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from monitor.stage import samples
 from monitor.test_detect import CALM, USUAL, after, analyze, past_episodes, rows, stretch
 
 MINUTE = 30
-"""Samples."""
+"""Samples in a minute."""
 
 FULL = 4.5e6
 
 
 def judged(*parts: list[dict[str, Any]], floor: float = 0.0, marks: tuple[float, ...] = (), **limits: object) -> Any:
-    """The analysis of those parts, of which the first is the beginning."""
+    """Return the analysis of these parts; the first one is the beginning of the stream."""
     readings = merge(Readings(), samples(rows([row for part in parts for row in part])))
     return detect(SignalAnalysis(), readings, StreamRules(with_overrides(Thresholds(), limits), floor, marks))
 

@@ -1,4 +1,4 @@
-"""The link breaks, is told, and comes back by itself; what was known stays, with its age."""
+"""A broken link is reported and recovers by itself; known data stays, with its age."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def seconds(snapshot: Snapshot) -> float:
 
 
 async def watched(deck: Deck) -> Snapshot:
-    """The first snapshot in which the event is judged."""
+    """Return the first snapshot in which the event is judged."""
     while True:
         snapshot = await deck.next()
         if any(state.assessment.health.grade is Grade.GOOD for state in snapshot.events):

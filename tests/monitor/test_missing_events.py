@@ -131,7 +131,7 @@ async def test_events_that_end_on_air_together_are_counted_and_named(deck: Raise
 
 
 class OtherDeck(HistoryReader):
-    """A deck beside this one, at which anna has just asked for something."""
+    """Second deck, at which anna has just requested a change."""
 
     def __init__(self, action: str) -> None:
         super().__init__(Path("nowhere"))
@@ -160,7 +160,7 @@ class OtherDeck(HistoryReader):
         return {}
 
     async def intents(self, since: datetime) -> tuple[IntentRecord, ...]:
-        """Of the last two minutes."""
+        """Return nothing at once: a thread that looks for rows would take its time from the clock."""
         assert since < NOW
         return (IntentRecord("1", NOW, self._action, "", "event", "one", "Morning show", "anna", "regie", 7),)
 
@@ -242,7 +242,7 @@ async def test_an_end_that_this_process_asked_for_is_information_though_no_histo
 
 
 def present(snapshot: Snapshot) -> list[bool]:
-    """Whether the end of an event is present, for each of its alarms."""
+    """Return for each alarm whether the end of an event is present."""
     return [alarm.present for alarm in (*snapshot.alarms, *snapshot.quiet) if alarm.kind == "ENDED_ON_AIR"]
 
 

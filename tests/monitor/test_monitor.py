@@ -1,4 +1,4 @@
-"""What the operator is told, snapshot by snapshot."""
+"""Contents of the operator's screen, snapshot by snapshot."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def assert_demo(snapshot: Snapshot) -> None:
 
 
 async def silent(deck: Raise) -> tuple[Deck, AlarmKey]:
-    """A deck that told of a lost encoder."""
+    """Make a deck that reported a lost encoder."""
     one = deck(event())
     one.stage.silent_from = 20.0
     snapshot = await one.until(60)
@@ -321,7 +321,7 @@ async def test_a_snapshot_shows_no_deed_whose_change_it_does_not_tell(deck: Rais
 
 
 class Log:
-    """A history that keeps the snapshots as they are given."""
+    """History that stores the snapshots unchanged."""
 
     fault = lasting_fault = ""
     failures = 0
@@ -339,10 +339,10 @@ class Log:
         return {}
 
     def record_learnt(self, news: Mapping[StreamKey, Learnt]) -> None:
-        """Needed by nobody."""
+        """Ignore what was learnt."""
 
     async def append(self, snapshot: Snapshot) -> None:
-        """Keep it."""
+        """Store the snapshot."""
         self.given.append(snapshot)
 
     async def new_silences(self) -> tuple[()]:
@@ -363,28 +363,28 @@ class Log:
         return ()
 
     def record_alarm_action(self, answer: AlarmAction) -> None:
-        """Needed by nobody."""
+        """Ignore the action."""
 
 
 class Remembering(Log):
-    """One that gives back what was learnt, as it would be read from the file."""
+    """History that gives the learnt values back as if it read them from the file."""
 
     def __init__(self) -> None:
         super().__init__()
         self._texts: dict[StreamKey, str] = {}
 
     def record_learnt(self, news: Mapping[StreamKey, Learnt]) -> None:
-        """Keep it."""
+        """Store the learnt values."""
         self._texts |= {key: learnt.to_json() for key, learnt in news.items()}
 
     async def recorded(self, streams: Mapping[str, str], *_: object, **__: object) -> Mapping[str, Recorded]:
-        """What was kept, and no samples."""
+        """Return the stored values, and no samples."""
         texts = {event_id: self._texts.get(StreamKey(event_id, name), "") for event_id, name in streams.items()}
         return {event_id: Recorded(Readings(), parse_learnt(text)) for event_id, text in texts.items()}
 
 
 class Behind(Stage):
-    """A platform whose samples come so many seconds late."""
+    """Platform whose samples come some seconds late."""
 
     behind = 40.0
 
@@ -412,10 +412,10 @@ async def test_how_late_samples_come_is_known_over_a_restart() -> None:
 
 
 class Following(Remembering):
-    """One that gives back how the alarms stood last, too."""
+    """History that also gives the last state of the alarms back."""
 
     async def restored(self) -> tuple[Alarm, ...] | None:
-        """Those of the newest snapshot."""
+        """Return the alarms of the newest snapshot."""
         return (*self.given[-1].alarms, *self.given[-1].quiet) if self.given else ()
 
 
@@ -452,12 +452,12 @@ async def test_a_listener_that_is_cancelled_loses_nothing_of_what_the_history_ke
 
 
 class Locked(Log):
-    """One whose file cannot be read until `known` is given."""
+    """History whose file cannot be read until `known` is set."""
 
     known: tuple[Alarm, ...] | None = None
 
     async def restored(self) -> tuple[Alarm, ...] | None:
-        """What is given."""
+        """Return the alarms that the test set."""
         return self.known
 
 

@@ -107,7 +107,7 @@ async def test_a_report_asks_again_before_it_says_that_nothing_was_ever_sent() -
 
 
 class Emptied(Stage):
-    """A platform that may serve no sample any more, although the stream is live."""
+    """Platform that may stop serving samples although the stream is live."""
 
     is_empty = False
 

@@ -1,4 +1,4 @@
-"""Unwatched time over a real socket: no alarm, told by name, and told the same from the history afterwards."""
+"""Unwatched time over a real socket raises no alarm, is named, and is the same in the history afterwards."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from monitor.stage import NOW, event
 from monitor.wire import Platform, WallClock, run, watch
 
 HOLDS = 120.0
-"""Seconds of samples that a response holds."""
+"""Seconds of samples in a response."""
 
 
 class Holding(Platform):
@@ -45,7 +45,7 @@ def sleep(platform: Platform, seconds: float, left_at: float = inf) -> Callable[
 
 
 def told(snapshots: list[Snapshot]) -> set[str]:
-    """The words of every alarm of an event."""
+    """Return the words of every alarm of an event."""
     return {
         f"{alarm.kind} {alarm.actual}"
         for snapshot in snapshots

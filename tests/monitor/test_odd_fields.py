@@ -1,4 +1,4 @@
-"""Whatever stands in an answer, the monitor goes on: what can be read is shown, and the other events are judged."""
+"""Any value in a reply leaves the monitor running: readable data is shown, and the other events are judged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SECRET = "the-value-itself"
 
 
 class OddStage(Stage):
-    """A stage whose samples of `e0` have other values at some places. `e2` has no encoder, `e3` an odd status."""
+    """Stage with odd values at some places in the samples of `e0`. `e2` has no encoder, and `e3` an odd status."""
 
     def __init__(self, rows: list[Any], changes: list[tuple[tuple[Any, ...], object]]) -> None:
         super().__init__(VirtualClock(), *rows)
@@ -49,7 +49,7 @@ class OddStage(Stage):
 
 
 async def watched(rows: list[Any], changes: list[tuple[tuple[Any, ...], object]]) -> Snapshot:
-    """What a deck shows after 20 s of such answers."""
+    """Return the snapshot after 20 s of such replies."""
     one = Deck(OddStage(rows, changes))
     try:
         return await one.until(20)
@@ -58,12 +58,12 @@ async def watched(rows: list[Any], changes: list[tuple[tuple[Any, ...], object]]
 
 
 def alarms_of(snapshot: Snapshot, event_id: str) -> list[tuple[str, str, str]]:
-    """Kind, severity and state of its alarms."""
+    """Return kind, severity and state of the event's alarms."""
     return sorted((alarm.kind, alarm.severity, alarm.state) for alarm in snapshot.alarms if alarm.event_id == event_id)
 
 
 def shown(snapshot: Snapshot) -> str:
-    """All that any face says of it."""
+    """Return the whole text that any screen shows of the snapshot."""
     render_time = RenderTime.from_snapshot(snapshot, snapshot.at)
     columns = layout(events.EVENTS.columns, 120)
     lines: list[ShadedLine] = [row_line(state, render_time, columns) for state in snapshot.events]
@@ -79,7 +79,7 @@ changed_samples = st.lists(st.tuples(st.sampled_from(SAMPLE_PLACES), anything), 
 
 @pytest.fixture
 async def normal() -> Snapshot:
-    """What a deck shows where nothing is odd."""
+    """Return the snapshot of a deck whose platform sends nothing odd."""
     return await watched(copy.deepcopy(EVENTS), [])
 
 

@@ -117,7 +117,7 @@ def test_watched_seconds_leave_out_each_stop_as_far_as_it_lies_inside() -> None:
 
 
 class Loop:
-    """A loop whose pulses are late by `late` seconds, and that makes `asks` polls a second, each `delayed` by that."""
+    """Loop whose pulses are `late` seconds late, with `asks` polls a second, each delayed by `delayed` seconds."""
 
     def __init__(self) -> None:
         self.watch, self.now, self.busy = OwnWatch(), 0.0, 0.0
@@ -192,7 +192,7 @@ def test_polls_that_waited_for_the_platform_do_not_count_once_the_processor_is_s
 
 
 def starved(loop: Loop, seconds: float) -> OwnState:
-    """The state after so many seconds of waiting for the processor, at whose end two polls are made, each 5 s late."""
+    """Return the state after some seconds of waiting for the processor, and then two polls, each 5 s late."""
     loop.busy += seconds
     loop.run(seconds, asks=0.0)
     for _ in range(2):
@@ -245,7 +245,7 @@ def test_what_was_measured_before_a_stop_does_not_count() -> None:
 
 
 class Starved(VirtualClock):
-    """A clock on which this process gets its turn `lag` seconds late."""
+    """Clock on which this process gets the processor `lag` seconds late."""
 
     lag = 0.0
 
@@ -254,7 +254,7 @@ class Starved(VirtualClock):
 
 
 class Unread(Stage):
-    """A platform that answers at once, and whose answers are read `unread` seconds later."""
+    """Platform that replies at once. Its replies are read `unread` seconds later."""
 
     unread = 0.0
 
@@ -266,7 +266,7 @@ class Unread(Stage):
 
 
 class Measured:
-    """The measurements of a process that nobody stops, and that waits for the processor all the time."""
+    """Measurements of a process that is never stopped, and always waits for the processor."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
@@ -320,15 +320,15 @@ async def test_a_lost_encoder_is_told_by_a_slow_monitor_too_once_that_is_proven(
 
 
 class Stoppable(VirtualClock):
-    """A clock on which this process may be stopped: the time goes on, and nobody wakes."""
+    """Clock on which this process may be stopped: the time goes on, and no sleep ends."""
 
     def stop(self, seconds: float) -> None:
-        """Go on that many seconds later."""
+        """Continue `seconds` later."""
         self._tick += seconds
 
 
 class Idle:
-    """The measurements of a process that has all the processor time that it wants."""
+    """Measurements of a process that has all the processor time it needs."""
 
     def load(self) -> Load:
         return Load(0.0, 0.0, 0.0)
@@ -341,12 +341,12 @@ def stoppable(*events: dict[str, Any], **options: Any) -> tuple[Stoppable, Unrea
 
 
 def kinds_of(snapshot: Snapshot) -> dict[str, bool]:
-    """Kind of each alarm of an event, hidden or not -> whether its fault is present."""
+    """Return kind of each alarm of an event, hidden or not -> whether its fault is present."""
     return {alarm.kind: alarm.present for alarm in (*snapshot.alarms, *snapshot.quiet) if alarm.event_id}
 
 
 async def until(deck: Deck, seconds: float) -> list[Snapshot]:
-    """Every snapshot until that many seconds after NOW."""
+    """Return every snapshot until `seconds` after NOW."""
     snapshots = [await deck.next()]
     while deck.clock.monotonic() < seconds:
         snapshots.append(await deck.next())
@@ -513,7 +513,7 @@ def test_the_header_says_how_late_this_machine_is() -> None:
 
 
 def said(snapshot: Snapshot) -> str:
-    """The banner and the lines of the link."""
+    """Return the text of the banner and of the link."""
     render_time = RenderTime.from_snapshot(snapshot, snapshot.at)
     return plain([*banner_line(snapshot, render_time), *chain(*way_lines(snapshot, render_time))])
 
@@ -683,7 +683,7 @@ _DEADLINE = 60.0
 
 @contextmanager
 def watcher() -> Iterator[subprocess.Popen[bytes]]:
-    """A process that watches and prints what it did not watch; stops of a second count."""
+    """Yield a process that watches, and prints its unwatched time. Stops of a second count."""
     root = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": f"{root / 'src'}:{root / 'tests'}"}
     command = [sys.executable, "-c", _WATCHER]

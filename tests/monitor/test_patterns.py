@@ -1,4 +1,4 @@
-"""Every alarm says why, what viewers see, and what to do; the samples name the eight patterns."""
+"""Every alarm says its cause, the effect on viewers and what to do; the samples name the eight patterns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from monitor.stage import NOW, model, samples
 
 
 def on_air(shape: str, *, calm: int = 300, faulty: int = 90, seed: int = 1) -> EventState:
-    """A stream that was clean for ten minutes and then, for three, as that shape of the service."""
+    """Return a stream that was clean for ten minutes and then had a shape of the simulator for three."""
     rows, begin = [], NOW.timestamp() - 2.0 * (calm + faulty - 1)
     for index in range(calm + faulty):
         sample = qos(seed, 2.0 * index, SHAPES["clean" if index < calm else shape])

@@ -12,7 +12,7 @@ from livedeck.monitor.detection.phase import IngestEvidence, derive
 from monitor.stage import NOW, at, model
 
 Proof = tuple[float, float | None]
-"""Last good answer, newest sample."""
+"""Times of the last good reply and the newest sample."""
 
 
 def proof(answer: float, newest: float | None = None, first: float | None = -500.0) -> IngestEvidence:

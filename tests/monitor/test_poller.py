@@ -1,4 +1,4 @@
-"""How the platform is asked: in time, a few at once, and never in a storm."""
+"""Polls of the platform: in time, few at once, and never in a storm."""
 
 from __future__ import annotations
 

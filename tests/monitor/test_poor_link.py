@@ -17,7 +17,7 @@ def seconds(snapshot: Snapshot) -> float:
 
 
 def event_criticals(snapshots: list[Snapshot]) -> set[tuple[str, str]]:
-    """What was ever critical of an event, as an alarm, hidden or not, or beside the event."""
+    """Return event and kind of every critical alarm or finding of an event, hidden or not."""
     alarms = [alarm for snapshot in snapshots for alarm in (*snapshot.alarms, *snapshot.quiet)]
     found = [(state.id, finding) for s in snapshots for state in s.events for finding in state.assessment.findings]
     return {

@@ -1,4 +1,4 @@
-"""An encoder is lost only if answers prove it: dated by the platform, asked for as planned, and without movement."""
+"""An encoder counts as lost only if replies prove it: dated by the platform, on schedule, and without new samples."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from virtual_clock import VirtualClock
 
 EVENTS = [f"event-{number}" for number in range(8)]
 SAMPLES = 30
-"""Samples of an answer: one minute."""
+"""Samples in a reply: one minute."""
 
 
 class Lagging(Stage):
-    """A platform that delivers late: `lags` in seconds, `bursts`: seconds between two deliveries, by event.
+    """Platform that delivers late. By event: `lags` in seconds, and `bursts`: seconds between two deliveries.
 
-    `cuts`: seconds from NOW at which an encoder leaves. `stalls`: seconds for which this machine stands still once the
-    next answer for an event's samples is on its way. `headers`: of each answer with samples.
+    `cuts`: seconds from NOW at which an encoder leaves. `stalls`: seconds for which this machine stops while the next
+    reply with an event's samples is on its way. `headers`: of each reply with samples.
     """
 
     def __init__(self, clock: VirtualClock, *events: dict[str, Any]) -> None:
@@ -69,7 +69,7 @@ class Lagging(Stage):
 
 
 def raised(start: float = 0.0, *names: str) -> Deck:
-    """A deck that starts so many seconds after NOW."""
+    """Return a deck that starts `start` seconds after NOW."""
     clock = VirtualClock(NOW + timedelta(seconds=start))
     return Deck(Lagging(clock, *(event(name) for name in names or EVENTS)))
 
@@ -84,7 +84,7 @@ def kinds(snapshot: Snapshot) -> set[tuple[str, str]]:
 
 
 async def alarms_until(deck: Deck, seconds: float) -> set[tuple[str, str]]:
-    """Return every alarm of events in the snapshots of so many seconds."""
+    """Return every alarm of events in the snapshots of `seconds`."""
     found: set[tuple[str, str]] = set()
     while deck.clock.monotonic() < seconds:
         found |= kinds(await deck.next())

@@ -1,4 +1,4 @@
-"""What was published is kept whole and small, by name, and comes back; what nobody should read never gets there."""
+"""Published snapshots are stored whole and small, by name, and come back; secrets are never stored."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ ROOM: dict[str, Any] = {
 
 
 def full_of_secrets() -> Snapshot:
-    """A snapshot of an event and a room with secrets wherever the platform has them, and in words."""
+    """Return a snapshot of an event and a room with secrets in every field that may have one, and in words."""
     event, room = Event.model_validate(EVENT), Room.model_validate(ROOM)
     state = EventState(
         event, NOW, Phase(BroadcastState.ON_AIR), QosState(error=f"refused {CANARY}-key"), HealthAssessment()
@@ -124,7 +124,7 @@ def test_what_is_the_same_object_is_not_made_into_values_again() -> None:
 
 
 async def kept(path: Path, *snapshots: Snapshot, retention_days: float = 30) -> None:
-    """A history in which these were published."""
+    """Write a history in which these snapshots were published."""
     history = await History.open(path, snapshots[0].at, retention_days=retention_days)
     for one in snapshots:
         await history.append(one)
@@ -135,7 +135,7 @@ async def kept(path: Path, *snapshots: Snapshot, retention_days: float = 30) -> 
 
 
 async def travelled(path: Path, seconds: float) -> Snapshot:
-    """What is shown of that moment, an hour later."""
+    """Return the snapshot of a moment as shown an hour later."""
     playback = await Playback.open(path, VirtualClock(NOW + timedelta(hours=1)), NOW + timedelta(seconds=seconds))
     try:
         return playback.snapshot
@@ -153,7 +153,7 @@ async def test_a_sample_that_came_later_is_not_shown_though_it_is_older(tmp_path
 
 
 def list_of(shown: Snapshot) -> list[Any]:
-    """The samples of its only event."""
+    """Return the samples of the snapshot's only event."""
     found = shown.events[0].qos.readings
     return [found[index] for index in range(len(found))]
 
@@ -263,7 +263,7 @@ async def test_the_past_plays_at_its_own_pace_and_steps_to_what_happened(tmp_pat
 
 
 class PassingClock(VirtualClock):
-    """Whoever sleeps has slept: the file is read by another thread, and no turn of the loop tells of that."""
+    """Clock whose sleeps end at once, because a thread reads the file and no turn of the loop shows that."""
 
     async def sleep(self, seconds: float) -> None:
         self._tick += seconds

@@ -1,4 +1,4 @@
-"""The newest samples lie apart in the file, and no query shows it; what a tick costs, as counts."""
+"""The newest samples are in a table of their own, which no query reveals; the cost of a tick, as counts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ASTRAY = (
     "SELECT count(*) FROM recent JOIN stream ON stream.id = stream WHERE time - base < rolled * 60000",
     _TWICE.format(same=_SAME),
 )
-"""Rows that are where a query does not look for them, or twice."""
+"""Query for rows that are where no query looks for them, or twice."""
 
 
 def _rows(path: Path, *queries: str) -> list[int]:
@@ -42,7 +42,7 @@ def _rows(path: Path, *queries: str) -> list[int]:
 
 
 class _Stream:
-    """A stream that goes on unevenly: it lags, pauses, repeats, corrects, and begins with a backlog."""
+    """Uneven stream: it lags, pauses, repeats and corrects samples, and begins with a backlog."""
 
     def __init__(self, random: Random) -> None:
         self._random = random
@@ -50,7 +50,7 @@ class _Stream:
         self._known: dict[float, Reading] = {}
 
     def until(self, at: float) -> Readings:
-        """The newest samples at that many seconds after NOW."""
+        """Return the newest samples at `at` seconds after NOW."""
         random, start = self._random, max((reading.time for reading in self._known.values()), default=0.0)
         if random.random() < 0.8:
             end = NOW.timestamp() + at - self._lag
@@ -133,7 +133,7 @@ async def test_a_deck_that_is_killed_loses_nothing_that_was_stored(tmp_path: Pat
 
 
 class _Ticks:
-    """A deck of 200 events, each with one sample more a tick."""
+    """Deck of 200 events, each with one more sample in each tick."""
 
     def __init__(self) -> None:
         self._rows = ticking(300)

@@ -1,4 +1,4 @@
-"""What replies prove: the platform's state when they were made, and the absence of samples only if two agree."""
+"""Replies prove the platform's state when they were made; the absence of samples needs two that agree."""
 
 from __future__ import annotations
 

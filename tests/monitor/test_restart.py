@@ -1,4 +1,4 @@
-"""A deck that starts again goes on from where it left off, and one that cannot record says so and goes on."""
+"""A restarted deck continues from its last state, and one that cannot record says so and continues."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from virtual_clock import VirtualClock
 
 
 class MovedClock:
-    """The time of this machine, begun `at` seconds from NOW: threads answer in time of their own."""
+    """Clock of this machine, started at `at` seconds from NOW. Threads reply in their own time."""
 
     def __init__(self, at: float) -> None:
         self._begun = NOW + timedelta(seconds=at - monotonic())
 
     def now(self) -> datetime:
-        """Aware, UTC."""
+        """Return the aware time, in UTC."""
         return self._begun + timedelta(seconds=monotonic())
 
     def monotonic(self) -> float:
-        """Seconds."""
+        """Return the monotonic seconds."""
         return monotonic()
 
     async def sleep(self, seconds: float) -> None:
@@ -41,7 +41,7 @@ class MovedClock:
 
 
 class Newest(Stage):
-    """A platform that answers the newest so many samples."""
+    """Platform that sends only the newest samples of a stream."""
 
     def __init__(self, at: float, newest: int, *events: dict[str, Any]) -> None:
         super().__init__(VirtualClock(NOW + timedelta(seconds=at)), *events)
@@ -55,7 +55,7 @@ class Newest(Stage):
 async def run(
     path: Path, stage: Stage, at: float, *, opened_ago: float = 0.0, **options: Any
 ) -> AsyncIterator[tuple[Monitor, History]]:
-    """A deck from its start to its end, `at` seconds from NOW. It opened its history `opened_ago` seconds before."""
+    """Run a deck from its start, `at` seconds from NOW, to its end. Its history was opened `opened_ago` s before."""
     history = await History.open(path, NOW + timedelta(seconds=at - opened_ago))
     clock = MovedClock(at)
     api = Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage)
@@ -65,12 +65,12 @@ async def run(
 
 
 def late(event_id: str) -> dict[str, Any]:
-    """An event that should have begun at NOW."""
+    """Return an event that should have begun at NOW."""
     return event(event_id, stream=None, scheduled={"time": at(0)})
 
 
 def kinds(snapshot: Snapshot) -> dict[str, AlarmState]:
-    """The state of every alarm."""
+    """Return the state of every alarm."""
     return {alarm.kind: alarm.state for alarm in (*snapshot.alarms, *snapshot.quiet)}
 
 
@@ -292,7 +292,7 @@ async def test_an_event_that_was_on_air_long_ago_is_not_expected(tmp_path: Path)
 
 
 class Lapsing(HistoryReader):
-    """A history without rows, of which the first query of each look may fail."""
+    """History without rows whose first query of each look may fail."""
 
     def __init__(self, *, fails: bool) -> None:
         super().__init__(Path("nowhere"))
@@ -302,7 +302,7 @@ class Lapsing(HistoryReader):
         return otherwise
 
     async def new_rulings(self) -> tuple[()]:
-        """None, perhaps because the query failed."""
+        """Return no rulings, or raise if the query fails."""
         self.failures += self._fails
         return ()
 

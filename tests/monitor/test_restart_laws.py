@@ -1,4 +1,4 @@
-"""A process that goes on from what another has learnt finds the same faults as one that never stopped."""
+"""A process that continues from the learnt state of another finds the same faults as one that never stopped."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ long_streams = st.lists(faults, min_size=1, max_size=8).map(
 
 
 def restarted(analysis: SignalAnalysis, rows: list[Reading], rules: StreamRules = RULES) -> SignalAnalysis:
-    """What the next process begins with: what was written, and the newest samples before it."""
+    """Return the analysis with which the next process begins: the stored state, and the newest samples before it."""
     learnt = parse_learnt(Learnt.of(analysis, RULES, Delivery()).to_json())
     assert learnt is not None
     readings = merge(Readings(), samples(rows))
@@ -106,7 +106,7 @@ def test_a_rate_that_sank_is_low_after_a_restart_too_and_the_version_before_read
 
 
 def swinging_and_sinking() -> list[Reading]:
-    """Ten minutes of a variable rate, which sinks for ten minutes to an eighth and stays there for thirty."""
+    """Return a variable rate: usual for ten minutes, sinking to an eighth for ten, and an eighth for thirty."""
     shares = [1.0] * 300 + [1.0 - 0.88 * index / 300 for index in range(300)] + [0.12] * 900
     rates = [4.5e6 * share * (0.85 if index % 2 else 1.15) for index, share in enumerate(shares)]
     return [Reading(NOW.timestamp() + 2.0 * index, rate, 128e3, 30.0, 0) for index, rate in enumerate(rates)]

@@ -1,4 +1,4 @@
-"""What a person, or the settings, say of how events are judged holds at once, at every process, and over restarts."""
+"""Rulings of a person or of the settings count at once, in every process, and after restarts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ UNITS = st.builds(
 
 
 class Fading(Stage):
-    """A platform whose encoders send 15 of 30 frames, and no sound, from some time on (s from NOW)."""
+    """Platform whose encoders send 15 of 30 frames, and no sound, from a time on (s from NOW)."""
 
     slow_from = mute_from = inf
 
@@ -75,7 +75,7 @@ async def fading() -> Fading:
 
 
 def standing(snapshot: Snapshot) -> set[str]:
-    """The kinds of the faults that are there now."""
+    """Return the kinds of the present faults."""
     return {alarm.kind for alarm in snapshot.alarms if alarm.present}
 
 
@@ -155,13 +155,13 @@ async def test_an_event_that_is_renamed_or_moved_has_the_limits_of_its_new_name_
 
 
 class Written:
-    """Limits as somebody writes them; an error where they cannot be read."""
+    """Source of limits that a test writes; it raises an error if they cannot be read."""
 
     def __init__(self) -> None:
         self.news: list[Limits | LimitsError] = []
 
     def changed(self) -> Limits | None:
-        """What was written since the last look."""
+        """Return the limits if they were written since the last call."""
         if not self.news:
             return None
         news = self.news.pop()
@@ -171,12 +171,12 @@ class Written:
 
 
 def told(snapshot: Snapshot) -> list[tuple[str, str, bool]]:
-    """What is said of changed rules."""
+    """Return the notices about changed rules."""
     return [(change.event_id, change.text, change.is_fault) for change in snapshot.rule_changes]
 
 
 async def until_told(deck: Deck) -> Snapshot:
-    """The next snapshot that tells of changed rules."""
+    """Return the next snapshot with a notice about changed rules."""
     while True:
         snapshot = await deck.next()
         if snapshot.rule_changes:
@@ -207,7 +207,7 @@ async def test_limits_that_are_written_hold_without_a_restart_and_are_told(fadin
 
 @asynccontextmanager
 async def decks(path: Path, stage: Stage, at: float) -> AsyncIterator[tuple[Monitor, Monitor, Monitor]]:
-    """Two decks and a wall of one history, from so many seconds after NOW on."""
+    """Yield two decks and a wall of one history, from `at` seconds after NOW on."""
     clock = MovedClock(at)
     stage.clock = VirtualClock(clock.now())
     api = Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage)
@@ -223,7 +223,7 @@ async def decks(path: Path, stage: Stage, at: float) -> AsyncIterator[tuple[Moni
 
 
 async def judged(monitor: Monitor, text: str) -> EventState:
-    """The event, once that monitor was told so."""
+    """Return the event once the monitor has a notice with that text."""
     async with asyncio.timeout(60), aclosing(monitor.snapshots()) as snapshots:
         async for snapshot in snapshots:
             if any(change.text == text for change in snapshot.rule_changes):

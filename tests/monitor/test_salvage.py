@@ -1,7 +1,7 @@
-"""Of a damaged history all that can be read is saved and what is lost is said, by ten kinds of damage.
+"""All readable data of a damaged history is saved, and lost data is reported, for ten kinds of damage.
 
-The damage is done to the bytes, knowing nothing but SQLite's format. What is saved is compared with what was written,
-and with what `.recover` of the `sqlite3` shell saves, where that is installed.
+The damage is done to the bytes, by code that knows only SQLite's format. The result is compared with the written rows,
+and with `.recover` of the `sqlite3` shell, where that is installed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Rows: TypeAlias = dict[str, set[tuple[Any, ...]]]
 
 @pytest.fixture(scope="module", params=[False, True], ids=["closed", "running"])
 def whole(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """A history of two events, with alarms, answers, markers and materials; its log was emptied into it.
+    """History of two events, with alarms, actions, markers and materials; its log was written back into the file.
 
     The newest samples are in `sample` if the deck has left, and in `recent` if it runs.
     """
@@ -72,7 +72,7 @@ async def _write(path: Path, *, is_running: bool) -> None:
 
 
 def rows_of(path: Path) -> Rows:
-    """What a whole file says, by table, with names and times in place of its numbers."""
+    """Return the rows of a whole file by table, with names and times in place of its numbers."""
     queries = {
         "sample": "SELECT event.name, stream.name, base + time, video, audio, fps, status FROM sample "
         "JOIN stream ON stream.id = stream JOIN event ON event.id = event "
@@ -100,7 +100,7 @@ def root(path: Path, name: str) -> int:
 
 @contextmanager
 def bytes_of(path: Path) -> Iterator[bytearray]:
-    """The bytes of that file, to be changed."""
+    """Yield the bytes of the file, which are written back at the end."""
     content = bytearray(path.read_bytes())
     yield content
     path.write_bytes(content)
@@ -112,7 +112,7 @@ def cut_in_the_middle(path: Path) -> None:
 
 
 def cut_a_page_short(path: Path) -> None:
-    """As a full disk leaves it: the last pages were never written."""
+    """Cut the last pages off, as a full disk does."""
     with bytes_of(path) as content:
         del content[-3 * PAGE + 100 :]
 
@@ -152,7 +152,7 @@ def lose_the_samples_root(path: Path) -> None:
 
 
 def lose_the_streams(path: Path) -> None:
-    """The one page from which the times of all samples count."""
+    """Destroy the one page with the base times of all samples."""
     _overwrite(path, root(path, "stream"))
 
 
@@ -189,7 +189,7 @@ DAMAGE: dict[Callable[[Path], None], set[str]] = {
     rot_the_records: {"journal"},
     bring_foreign_rows: set(),
 }
-"""Each with the tables of which it may cost rows."""
+"""Kind of damage -> tables that may lose rows."""
 
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
@@ -219,7 +219,7 @@ def test_all_that_is_left_is_saved_and_what_is_lost_is_said(
 
 
 def _recovered(path: Path) -> Rows:
-    """What the shell of SQLite saves of it; nothing where that is not installed."""
+    """Return the rows that SQLite's shell recovers; nothing where the shell is not installed."""
     shell = shutil.which("sqlite3")
     if not shell:
         return {}
@@ -266,7 +266,7 @@ def test_a_loss_is_said_wherever_the_damage_is_and_never_exaggerated(
 
 
 def published(path: Path) -> set[tuple[Any, ...]]:
-    """The snapshots that a history shows: those of each segment up to the first that is missing."""
+    """Return the snapshots that a history shows: in each segment, those before the first missing one."""
     with closing(sqlite3.connect(path)) as db:
         rows = set(db.execute("SELECT segment, part, at, body FROM published"))
     keys = {row[:2] for row in rows}

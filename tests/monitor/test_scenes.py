@@ -1,4 +1,4 @@
-"""Scenes through the fold, as tables: what a picture or a sound that changes raises, how grave it is, and when."""
+"""Scenes through the fold, as tables: the faults of a changing picture or sound, their severity and their times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from monitor.test_detect import CALM, EVERY, USUAL, stretch, swinging
 
 FULL, FLOOR, START = 4.5e6, 1.5e6, NOW.timestamp()
 MINUTE = 30
-"""Samples."""
+"""Samples in a minute."""
 
 INFO, WARNING, CRITICAL = Severity.INFO, Severity.WARNING, Severity.CRITICAL
 
@@ -28,7 +28,7 @@ Row = dict[str, Any]
 def judged(
     rows: Iterable[Row], *, every: float = EVERY, coverage: Coverage = EVERYTHING, **rules: Any
 ) -> SignalAnalysis:
-    """The analysis of rows, one in each `every` seconds, by a show's limits; of a `content`, by its own."""
+    """Return the analysis of rows, one each `every` seconds, by the limits of a show or of a `content`."""
     limits = with_overrides(Thresholds(), rules.pop("limits", {}))
     readings = [Reading(START + every * index, **row) for index, row in enumerate(rows)]
     known = merge(Readings(), samples(readings))
@@ -36,12 +36,12 @@ def judged(
 
 
 def loud(analysis: SignalAnalysis) -> dict[str, Severity]:
-    """Kind and severity of everything that asks for attention now."""
+    """Return kind and severity of every present fault that raises an alarm."""
     return {kind: found.severity for kind, found in analysis.intervals.items() if found.severity is not INFO}
 
 
 def scene(count: int, **row: Any) -> list[Row]:
-    """So many samples, whose rates may swing by 2 %, as those of any encoder."""
+    """Return `count` samples, whose rates may swing by 2 %, like those of any encoder."""
     return [
         {
             name: value * (1.01 if index % 2 else 0.99) if name == "video" else value
@@ -158,7 +158,7 @@ def test_a_starved_picture_is_critical_only_if_more_than_the_sound_testifies(
 
 
 def sinking(minutes: float, to: float, wait: float = 0.0) -> list[Row]:
-    """A variable rate that sinks from its usual to `to` within so many minutes, and stays there for `wait` minutes."""
+    """Return a variable rate that sinks to `to` within some minutes, and stays there for `wait` minutes."""
     count = round(minutes * MINUTE)
     rates = [FULL - (FULL - to) * index / count for index in range(count)] + [to] * round(wait * MINUTE)
     return [USUAL | {"video": rate * (0.85 if index % 2 else 1.15)} for index, rate in enumerate(rates)]
@@ -183,7 +183,7 @@ def test_a_rate_that_sinks_for_minutes_decays(
 
 
 def at_levels(shares: Iterable[float], samples: int = MINUTE) -> list[Row]:
-    """These shares of the usual rate, one after the other, for so many samples each."""
+    """Return `samples` samples at each of these shares of the usual rate."""
     return [row for share in shares for row in scene(samples, video=share * FULL)]
 
 
@@ -225,7 +225,7 @@ def test_a_sunk_rate_that_rises_over_its_floor_is_none() -> None:
 
 
 def speech(count: int, share: float = 1.0) -> list[Row]:
-    """Sound of variable rate."""
+    """Return sound of variable rate."""
     return [USUAL | {"audio": 96e3 * share * (0.8, 1.0, 1.2)[index % 3]} for index in range(count)]
 
 
@@ -259,7 +259,7 @@ def test_a_radio_is_near_silence_by_its_codec_alone() -> None:
 
 
 def watched(started_at: float | None) -> Coverage:
-    """The coverage of a stream after an answer with a minute's samples. `started_at`: start of the stream."""
+    """Return the coverage of a stream after a reply with a minute's samples. `started_at`: start of the stream."""
     times = [START + EVERY * index for index in range(MINUTE)]
     return Coverage().after_answer(times, times[-1] + 3.0, newest=-inf, lag=2.5, started_at=started_at)
 

@@ -1,4 +1,4 @@
-"""Samples become one ascending series, whatever the order and however often they come."""
+"""Samples in any order, and repeated ones, become one ascending series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What persons answer to alarms at several decks: every deck makes the same of the same answers, and none is lost."""
+"""Actions on alarms at several decks: every deck reaches the same state from the same actions, and none is lost."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ KEY = AlarmKey("one", "BLACKOUT")
 
 
 class Deck(Watcher):
-    """A watcher at which persons answer; what they answered is kept, to be carried to other decks."""
+    """Watcher at which persons act. It stores their actions, to carry them to other decks."""
 
     def __init__(self, actor: str, now: datetime = NOW) -> None:
         super().__init__(now=now)
         self.actor, self.given = actor, list[AlarmAction]()
 
     def answer(self, kind: ActionKind, key: AlarmKey = KEY) -> AlarmAction | None:
-        """What a person does here; None where it cannot be done or changes nothing."""
+        """Act as a person at this deck. Returns None if the action is impossible or changes nothing."""
         with suppress(AlarmRefused):
             text = f"seen at {self.now:%H:%M:%S}" if kind is not ActionKind.CLOSE else [*Verdict][self.now.second % 3]
             command = AlarmCommand(key, kind, minutes=5, text=text, actor=self.actor)
@@ -54,7 +54,7 @@ class Deck(Watcher):
         return None
 
     def shows(self) -> list[tuple[object, ...]]:
-        """All that a person sees of every alarm here."""
+        """Return everything that a person sees of every alarm at this deck."""
         return sorted(
             (
                 *alarm.key,
@@ -74,7 +74,7 @@ class Deck(Watcher):
 
 @dataclass(frozen=True)
 class Moment:
-    """Some seconds pass, faults stand, one deck answers, and some decks hear of what others answered."""
+    """Step of a story: time passes, faults are present, one deck acts, and some decks read the actions of others."""
 
     after: float
     faulty: frozenset[str]
@@ -99,7 +99,7 @@ MOMENTS = st.builds(
 
 
 def faults(moment: Moment, began: dict[str, datetime], now: datetime) -> list[EventState]:
-    """The events as every deck sees them: what fails does so since one moment for all."""
+    """Return the events as every deck sees them: each fault has one beginning for all."""
     for name in EVENTS:
         began[name] = began.get(name, now) if name in moment.faulty else datetime.max.replace(tzinfo=now.tzinfo)
         if name not in moment.faulty:
@@ -108,7 +108,7 @@ def faults(moment: Moment, began: dict[str, datetime], now: datetime) -> list[Ev
 
 
 def restarted(deck: Deck) -> Deck:
-    """Another process with the alarms as they were left, and without the answers."""
+    """Return another process with the same alarms, and without the stored actions."""
     again = Deck(deck.actor, deck.now)
     again.engine.restore(deck.engine.alarms.values(), deck.now)
     return again
@@ -186,13 +186,13 @@ PLATFORM = AlarmKey("", "PLATFORM")
 
 
 def outage(began: datetime, down: int = len(OUTAGE)) -> list[EventState]:
-    """So many of forty encoders are gone since then, the others came back."""
+    """Return forty events, `down` of whose encoders are gone since then, and the others are back."""
     gone = critical("RECONNECTING", since=began)
     return [state(*([gone] if place < down else []), name=name) for place, name in enumerate(OUTAGE)]
 
 
 def owed(deck: Deck) -> list[AlarmKey]:
-    """The alarms that await an acknowledgement."""
+    """Return the alarms that await an acknowledgement."""
     return [alarm.key for alarm in deck.shown if alarm.needs_ack]
 
 
@@ -228,14 +228,14 @@ def test_a_member_that_stays_down_after_its_incident_asks_again() -> None:
 
 
 def answer(number: int, **fields: Any) -> AlarmAction:
-    """An acknowledgement of its own."""
+    """Return an acknowledgement with its own id."""
     at = NOW + timedelta(microseconds=number)
     plain = AlarmAction(f"uid-{number}", KEY, NOW, ActionKind.ACKNOWLEDGE, at, "anna@regie:1", Severity.CRITICAL)
     return replace(plain, **fields)
 
 
 def is_there(path: Path) -> bool:
-    """Whether somebody made it."""
+    """Return whether the file exists."""
     return path.exists()
 
 

@@ -1,5 +1,4 @@
-"""Answers of several processes in one file: none that was said to be safe is lost, whoever is killed, and all hear of
-it."""
+"""Actions of several processes in one file: no action that was reported as safe is lost, and all processes read it."""
 
 from __future__ import annotations
 
@@ -21,11 +20,11 @@ from livedeck.monitor.history.database import Database
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 60
-"""Seconds after which silence is a failure; nothing is measured."""
+"""Seconds of silence that fail the test; nothing is measured."""
 
 
 class Process:
-    """A deck or a reader in a process of its own, and what it has said."""
+    """Deck or reader in a process of its own, and its output."""
 
     def __init__(self, path: Path, name: str, role: str) -> None:
         self.name, self.role, self.heard = name, role, set[str]()
@@ -42,12 +41,12 @@ class Process:
             self._lines.put(line.strip())
 
     def wait(self, *lines: str) -> None:
-        """Return once it has said these."""
+        """Wait until the process has printed these lines."""
         while not self.heard.issuperset(lines):
             self.heard.add(self._lines.get(timeout=DEADLINE))
 
     def answer(self, number: int) -> str:
-        """Have it answer an alarm. Returns the answer's id, once that is safe."""
+        """Let the process act on an alarm. Returns the action's id, once that is stored."""
         assert self._process.stdin
         self._process.stdin.write(f"{number}\n")
         self._process.stdin.flush()
@@ -55,7 +54,7 @@ class Process:
         return f"{self.name}-{number}"
 
     def kill(self) -> None:
-        """End it as the kernel does."""
+        """Kill the process like the kernel."""
         self._process.kill()
         self._process.communicate()
 

@@ -1,4 +1,4 @@
-"""Several monitors ask together: each event by one of them, and by another as soon as its answer is overdue."""
+"""Several monitors share the polls: one polls each event, and another takes over as soon as its reply is overdue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVENTS = [f"event-{number}" for number in range(6)]
 
 
 class Table:
-    """What monitors share in one process: `held` by which of them."""
+    """Shared state of monitors in one process. `held`: event -> name of the monitor that holds it."""
 
     def __init__(self) -> None:
         self.held: dict[str, str] = {}
@@ -32,7 +32,7 @@ class Table:
 
 
 class Member:
-    """One of them. `is_deaf`: nothing of the others arrives here."""
+    """Share of one monitor. `is_deaf`: it receives nothing from the others."""
 
     def __init__(self, name: str, table: Table, clock: VirtualClock) -> None:
         self.name, self._table, self._clock = name, table, clock
@@ -75,7 +75,7 @@ class Member:
 
 
 class Pair:
-    """Two monitors of one clock, each before a platform that counts for itself."""
+    """Two monitors with one clock, each with a platform that counts its polls."""
 
     def __init__(self, *names: str) -> None:
         self.clock, self.table = VirtualClock(), Table()
@@ -92,7 +92,7 @@ class Pair:
         return seen(at, delivery=Delivery.GONE if event_id in self.gone else Delivery.PLAYS, begun=60.0)
 
     async def run(self, seconds: float) -> None:
-        """Until that many seconds after NOW."""
+        """Run both until `seconds` after NOW."""
 
         async def follow(name: str) -> None:
             async for snapshot in self.decks[name].monitor.snapshots():
@@ -105,7 +105,7 @@ class Pair:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def gaps(self, event_id: str, since: float, until: float, *names: str) -> list[float]:
-        """Seconds between two asks for that event, whoever asked, with both ends."""
+        """Return the seconds between two polls of that event by any of them, with both ends."""
         asked = sorted(when for name in names or self.stages for when in self.stages[name].times(event_id))
         times = [since, *(when for when in asked if since < when < until), until]
         return [later - earlier for earlier, later in pairwise(times)]
@@ -113,7 +113,7 @@ class Pair:
 
 @asynccontextmanager
 async def two() -> AsyncIterator[Pair]:
-    """Two monitors, each of which holds a half."""
+    """Yield two monitors that each hold a half."""
     pair = Pair("a", "b")
     for index, event_id in enumerate(EVENTS):
         pair.table.held[event_id] = "ab"[index % 2]

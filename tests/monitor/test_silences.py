@@ -1,4 +1,4 @@
-"""Silences: which alarms they cover, what goes on during one, its end, its limits, and the merge of rows."""
+"""Silences: the covered alarms, what continues during a silence, its end, its limits, and the merge of rows."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_without_an_event_no_condition_on_an_event_fits() -> None:
 
 
 def covers(made: Silence, case: Case) -> bool:
-    """Whether it covers the alarm a second after its start, off air."""
+    """Return whether the silence covers the alarm a second after its start, off air."""
     return silence_of([made], case, made.starts_at + timedelta(seconds=1), on_air=False) is not None
 
 
@@ -151,7 +151,7 @@ class Room(Watcher):
         self.engine.take_silences(silences)
 
     def rings(self, *states: object, after: float = 1.0) -> int:
-        """How many alarms ring in the next step."""
+        """Return the number of alarms that ring in the next step."""
         before = self.alert_count
         self.look(*states, after=after)  # type: ignore[arg-type]
         return self.alert_count - before

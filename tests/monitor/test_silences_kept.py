@@ -1,4 +1,4 @@
-"""A monitor and its history: it hears silences of others, keeps windows that begin, and ends those of a broadcast."""
+"""Monitor and history: it reads silences of others, stores windows that begin, and ends those of a broadcast."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DRAFT = SilenceDraft((Matcher.parse("event = one"),), 3600.0, "encoder swap", ac
 
 @asynccontextmanager
 async def watching(history: History, stage: Stage, **options: Any) -> AsyncIterator[Until]:
-    """A monitor with that history; yields what waits for a snapshot of it that is so."""
+    """Yield a function that waits for a snapshot which meets a condition, of a monitor with that history."""
     clock = MovedClock(0)
     async with Api(base_url="http://127.0.0.1", token="token-of-tests", retry=0.0, now=clock.now, mount=stage) as api:
         monitor = Monitor(api, clock, random=Random(1), history=history, actor="deck@regie:1", **options)
@@ -110,7 +110,7 @@ async def test_a_repeated_command_changes_nothing_and_another_with_its_id_is_ref
 
 
 def tables_of(path: Path) -> set[str]:
-    """The tables of a file."""
+    """Return the tables of a file."""
     db = Database(path, reads=True)
     found = {name for (name,) in db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
     db.close()

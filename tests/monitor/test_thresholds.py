@@ -1,4 +1,4 @@
-"""Limits that a setting changes: in part, by name, and with an error that says where and what is allowed."""
+"""Limits that a setting changes: in part, by name, and with an error that names the place and the allowed values."""
 
 from __future__ import annotations
 

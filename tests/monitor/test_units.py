@@ -26,7 +26,7 @@ QUESTION = 'rates look like kbit/s (2438 / 156): set bitrate_unit = "kbit"'
 
 @dataclass(frozen=True)
 class Sent:
-    """Numbers of an encoder, as the platform sends them: from the start, and from `later` on (s from NOW)."""
+    """Numbers of an encoder as the platform sends them: from the start, and others from `later` on (s from NOW)."""
 
     video: float | None
     audio: float | None
@@ -35,12 +35,12 @@ class Sent:
     then: tuple[float | None, float | None, float | None] = (None, None, None)
 
     def at(self, seconds: float) -> tuple[float | None, float | None, float | None]:
-        """The numbers of a sample."""
+        """Return the numbers of a sample."""
         return self.then if seconds >= self.later else (self.video, self.audio, self.fps)
 
 
 class Signals(Stage):
-    """A platform of encoders that send a sample each `every` s, of which an answer has those of the last `window` s."""
+    """Platform of encoders that send a sample each `every` s. A reply has the samples of the last `window` s."""
 
     def __init__(self, sent: dict[str, Sent], every: float = 2.0, window: float = 600.0) -> None:
         super().__init__(VirtualClock(), *map(event, sent))
@@ -62,7 +62,7 @@ class Signals(Stage):
 
 
 class Slow(Signals):
-    """The same, but for the event `slow`, which has a sample each `slow_every` s."""
+    """The same platform, except that the event `slow` has a sample each `slow_every` s."""
 
     slow_every = 30.0
 
@@ -75,12 +75,12 @@ class Slow(Signals):
 
 
 def faults(snapshot: Snapshot) -> set[str]:
-    """The kinds of the present faults."""
+    """Return the kinds of the present faults."""
     return {alarm.kind for alarm in (*snapshot.alarms, *snapshot.quiet) if alarm.present}
 
 
 def question(snapshot: Snapshot) -> str:
-    """What is asked of the unit."""
+    """Return the question about the unit."""
     return next((alarm.actual for alarm in snapshot.alarms if alarm.kind == "UNIT_UNKNOWN" and alarm.present), "")
 
 
@@ -90,19 +90,19 @@ SMALL, RADIO_KBIT, RADIO_BIT = Sent(2_000, 0), Sent(0, 128, 0), Sent(0, 128_000,
 
 
 async def islice_of(snapshots: AsyncIterator[Snapshot], count: int) -> AsyncIterator[Snapshot]:
-    """The first so many snapshots."""
+    """Yield the first `count` snapshots."""
     for _ in range(count):
         yield await anext(snapshots)
 
 
 def goes(before: Sent, after: Sent, later: float = 60.0) -> Sent:
-    """The first numbers, and from `later` on the others."""
+    """Return encoder numbers that change at `later`."""
     return Sent(before.video, before.audio, before.fps, later, (after.video, after.audio, after.fps))
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Encoders, and what is known of them after `lasts` seconds: the newest video or sound in bit/s; None: unknown."""
+    """Encoders, and the newest video or sound in bit/s after `lasts` seconds; None: unknown."""
 
     sent: tuple[Sent, ...]
     rate: float | None
@@ -117,7 +117,7 @@ class Trial:
 ASKED = frozenset({"UNIT_UNKNOWN"})
 LOST, DARK, NONE = frozenset({"AUDIO_LOST"}), frozenset({"BLACKOUT"}), frozenset[str]()
 ONE = 0.5
-"""Window of an answer with at most one sample (s)."""
+"""Window of a reply with at most one sample (s)."""
 
 TRIALS: dict[str, Trial] = {
     # the vendor's own sample
@@ -356,7 +356,7 @@ async def test_rates_in_doubt_are_stored_as_missing_and_filled_in_once_the_unit_
 
 
 async def stored_readings(path: Path) -> Readings:
-    """What the history has of the event's stream."""
+    """Return the stored samples of the event's stream."""
     history = await History.open(path, NOW)
     stored = await history.readings("one", "stream-one", NOW.timestamp() - 900, NOW.timestamp() + 900)
     await history.close()

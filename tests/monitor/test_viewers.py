@@ -1,4 +1,4 @@
-"""What viewers get: the kinds that a probe raises, and what it may do to other verdicts. Seconds from NOW."""
+"""Viewers: the kinds that a probe raises, and its influence on other verdicts. Seconds from NOW."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ON_AIR = Phase(BroadcastState.ON_AIR, NOW, Ingest(IngestState.RECEIVING))
 
 
 def folded(states: Iterable[ViewerState], thresholds: Thresholds = T, of: Event | None = None) -> Viewing | None:
-    """The rounds of an event, with their faults."""
+    """Return the rounds of an event, with their faults."""
     viewing = None
     for each in states:
         viewing = update(viewing, each, of or model(), 0.0, thresholds)
@@ -67,14 +67,14 @@ def folded(states: Iterable[ViewerState], thresholds: Thresholds = T, of: Event 
 
 
 def found(viewing: Viewing | None, phase: Phase = ON_AIR) -> dict[str, Severity]:
-    """The findings after those rounds."""
+    """Return the findings after those rounds."""
     case = EventCase(SignalAnalysis(), phase, DataQuality(), NOW, viewer=viewing)
     kinds = (ALARM_KINDS[kind] for kind in VIEWER_RULES)
     return {finding.kind: finding.severity for kind in kinds for finding in find(kind, case, T)}
 
 
 def rounds(count: int, start: float = 0.0, every: float = 10.0, **fields: Any) -> list[ViewerState]:
-    """That many rounds with the same fault, which began at the first of them."""
+    """Return `count` rounds with the same fault, which began at the first of them."""
     return [seen(start + every * index, begun=start, **fields) for index in range(count)]
 
 
@@ -159,7 +159,7 @@ def test_a_latency_that_falls_is_not_late() -> None:
 
 
 def update_all(states: Iterable[ViewerState], skew: float) -> Viewing | None:
-    """The rounds of an event before a clock that is wrong."""
+    """Return the rounds of an event with a wrong clock."""
     viewing = None
     for each in states:
         viewing = update(viewing, each, model(), skew, T)
@@ -219,7 +219,7 @@ def test_every_fact_of_a_probe_names_its_place() -> None:
 
 
 def live(now: float = 30.0, **fields: Any) -> Witness:
-    """The proof of two rounds, 5 s and 1 s before `now`, with the newest sample at NOW."""
+    """Return the proof of two rounds, 5 s and 1 s before `now`, with the newest sample at NOW."""
     viewing = folded([seen(now - 5, **fields), seen(now - 1, **fields)])
     return witness(viewing, NOW.timestamp(), moment(now), T)
 
@@ -325,7 +325,7 @@ def test_the_table_of_blame(playlists: Playlists | None, is_answering: bool, way
 
 
 class Board:
-    """An engine before events with viewers, looked at each 5 s. `tally`: state of every event."""
+    """Alarm engine for events with viewers, stepped each 5 s. `tally`: state of every event."""
 
     def __init__(self, *names: str, tally: BroadcastState = BroadcastState.ON_AIR) -> None:
         self.engine, self.names, self.now, self.tally = AlarmEngine(T), names, 0.0, tally
@@ -351,7 +351,7 @@ class Board:
         return replace(state(*findings, name=name, grade=grade, tally=self.tally), viewer=viewer)
 
     def shown(self) -> dict[tuple[str, str], str]:
-        """Event and kind of the alarms that a person must read -> their evidence."""
+        """Return event and kind of the active alarms -> their evidence."""
         alarms = self.engine.ordered(())
         return {(each.event_id, each.kind): each.actual for each in alarms if each.active and each.present}
 
@@ -359,7 +359,7 @@ class Board:
 def lost(
     board: Board, gone: Iterable[str], on: Callable[[str], str], since: float = 20.0
 ) -> Callable[[str], ViewerState]:
-    """What the probe sees: these events are gone from then on. `on`: host of an event."""
+    """Return the probe's view: these events are gone from `since` on. `on`: host of an event."""
     names = {*gone}
 
     def see(name: str) -> ViewerState:
@@ -388,7 +388,7 @@ def played(
     looks: int = 14,
     tally: BroadcastState = BroadcastState.ON_AIR,
 ) -> Board:
-    """A board after a minute in which these events are gone from the 20th second on."""
+    """Return a board after a minute in which these events are gone from the 20th second on."""
     board = Board(*NINE, tally=tally)
     see = lost(board, gone, on)
     for _ in range(3):
@@ -529,7 +529,7 @@ def test_the_traffic_of_the_probe_is_published_while_a_probe_runs(words: str) ->
 
 
 def gone_at(found: Witness, until: float = 200.0) -> float:
-    """When an event that no list and no answer by id has is believed to be gone."""
+    """Return the time at which an event without a list row or a reply by id is believed to be gone."""
     doubts = Doubts()
     for tick in range(int(until)):
         doubts.take_list((), {"one": EventStanding(Standing.SENDING)}, tick, tick)
@@ -599,14 +599,14 @@ def test_the_probe_is_told_what_it_needs_and_what_is_in_doubt() -> None:
 
 
 def deck_with(see: Callable[[str, float], ViewerState | None] | None, phase: float = 0.0, *events: str) -> Deck:
-    """A monitor before a platform, with a probe; without `see` with none."""
+    """Return a monitor of a platform, with a probe; without `see`, without one."""
     clock = VirtualClock(NOW)
     stage = Stage(clock, *(event(name, play_link="https://play.example/x") for name in events or ("one",)))
     return Deck(stage, viewer=Probe(clock, see, phase) if see else None)
 
 
 def severity_of(snapshot: Snapshot, kind: str = "RECONNECTING") -> Severity | None:
-    """The severity of that alarm, which must be on the board."""
+    """Return the severity of an alarm, which must be on the board."""
     return next((alarm.severity for alarm in snapshot.alarms if alarm.kind == kind and alarm.present), None)
 
 
@@ -653,7 +653,7 @@ async def test_an_encoder_that_dies_has_no_live_witness_whatever_buffers_play_on
 
 
 def published(snapshot: Snapshot) -> str:
-    """A snapshot as it is stored and sent, without what viewers get."""
+    """Return a snapshot as it is stored and sent, without the data of viewers."""
     values = json.loads(json.dumps(codec.encode(snapshot).values))
     values["head"]["link"].pop("round_trip", None)  # measured by a clock of the machine
     for each in values["events"].values():
@@ -662,7 +662,7 @@ def published(snapshot: Snapshot) -> str:
 
 
 def plays_on(_id: str, at: float) -> ViewerState:
-    """A playlist that plays what its buffer holds, and ends where the newest sample does."""
+    """Return the state of a playlist that plays its buffer, and ends at the newest sample."""
     return seen(at, head_time=moment(min(at, 50) - 8))
 
 
@@ -682,7 +682,7 @@ AT_ONCE = ("no address", "stale and gone", "buffer")
 
 
 async def story(see: Callable[[str, float], ViewerState | None] | None, until: float) -> list[str]:
-    """Every snapshot of an event that loses its encoder, one whose calls fail, and a platform that fails at last."""
+    """Return every snapshot of an event that loses its encoder, one with failing calls, and a failing platform."""
     deck = deck_with(see, 0.0, "one", "two")
     told = []
     while (now := deck.clock.monotonic()) < until:

@@ -1,4 +1,4 @@
-"""A list that lacks events which are still served is called wrong, and nothing leaves the board for it."""
+"""A list that lacks events which are still served is reported as wrong, and removes nothing from the board."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from monitor.conftest import Raise
 from monitor.stage import NOW, Deck, at, event, model, samples, signal
 
 _TOLD_WITHIN = 20.0
-"""Seconds from the first wrong list that may be read until the alarm."""
+"""Maximum seconds from the first wrong list to the alarm."""
 
 _DELETED_WITHIN = 30.0
 _HALF_AN_HOUR = 1800.0
@@ -36,14 +36,14 @@ def events(count: int) -> list[dict[str, Any]]:
 
 
 def hide(one: Deck, *ids: str) -> None:
-    """Leave these events out of the list; they are still served by id, and their encoders go on."""
+    """Remove these events from the list; they are still served by id, and their encoders continue."""
     everything = [*one.stage.events, *one.stage.hidden]
     one.stage.events = [item for item in everything if item["id"] not in ids]
     one.stage.hidden = [item for item in everything if item["id"] in ids]
 
 
 async def raised(one: Deck, seconds: float) -> list[Alarm]:
-    """Every alarm that is raised in the next seconds."""
+    """Return every alarm that is raised in the next seconds."""
     end, alarms = one.clock.monotonic() + seconds, []
     while one.clock.monotonic() < end:
         snapshot = await one.next()

@@ -21,7 +21,7 @@ LOGIN = b'{"login": "https://gateway.example/login"}'
 
 
 class Trouble(StrEnum):
-    """What goes wrong. The values are names of tests."""
+    """Kind of trouble. The values name tests."""
 
     NAME = "the name has no address"
     REFUSED = "nothing listens at the port"
@@ -42,23 +42,23 @@ TLS_TROUBLES = frozenset({Trouble.CERTIFICATE, Trouble.HANDSHAKE})
 
 
 class Names(Warp):
-    """A loop whose resolver can be told to know no name."""
+    """Event loop whose resolver can be made to know no name."""
 
     knows_names = True
 
     async def getaddrinfo(self, *arguments: Any, **options: Any) -> Any:
-        """Ask the system, or fail as it does for a name that does not exist."""
+        """Ask the system, or fail like the system for a name that does not exist."""
         if not self.knows_names:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         return await super().getaddrinfo(*arguments, **options)
 
 
 class TroubledPlatform(Platform):
-    """A platform behind a port that may be refused, silent, or taken over by something else.
+    """Platform behind a port that may be refused, silent, or taken over by another server.
 
-    `refused`: share of calls that are answered 429; `retry_after`: its Retry-After; `most`: calls a second, over
-    ten seconds, above which calls are answered 429. `failed`: share of calls that are answered as in the
-    trouble `failing`. `well`, `wrong`: TLS of the platform, and of what stands in its place.
+    `refused`: share of calls with the reply 429; `retry_after`: its Retry-After; `most`: calls a second, over ten
+    seconds, above which calls get 429. `failed`: share of calls that fail like the trouble `failing`. `well`, `wrong`:
+    TLS of the platform, and of the server in its place.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class TroubledPlatform(Platform):
 
     @asynccontextmanager
     async def serve(self) -> AsyncIterator[str]:
-        """Its address, by name."""
+        """Yield the platform's address, with a host name."""
         try:
             await self._listen(self._well)
             yield f"{'https' if self._well else 'http'}://localhost:{self._port}"
@@ -85,7 +85,7 @@ class TroubledPlatform(Platform):
             await self._hang_up()
 
     async def begin(self, trouble: Trouble) -> None:
-        """Let it happen from now on: open connections break."""
+        """Begin a trouble: open connections break."""
         await self._hang_up()
         self.trouble = trouble
         loop = asyncio.get_running_loop()
@@ -99,7 +99,7 @@ class TroubledPlatform(Platform):
             await self._listen(tls)
 
     async def end(self) -> None:
-        """Be well again."""
+        """End the trouble."""
         await self._hang_up()
         self.trouble = None
         loop = asyncio.get_running_loop()
@@ -113,7 +113,7 @@ class TroubledPlatform(Platform):
         self._stack.callback(server.close)
 
     async def _drop(self) -> None:
-        """Fill the queue of a port that nobody serves, so that the kernel drops what comes next."""
+        """Fill the queue of a port without a server, so that the kernel drops further connections."""
         listening = self._stack.enter_context(socket.socket())
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", self._port))
@@ -185,7 +185,7 @@ _ANSWERS = {
 
 
 def contexts(folder: Path) -> tuple[Path, ssl.SSLContext, ssl.SSLContext]:
-    """The authority that a deck trusts, TLS that it vouches for, and TLS that it does not."""
+    """Return the authority that a deck trusts, TLS that it signed, and TLS that it did not sign."""
     from client.certificates import make_certificates, server_context
 
     for name in ("well", "wrong"):

@@ -1,4 +1,4 @@
-"""A platform behind a socket that may lose, delay or replace its answers; an hour of it passes in seconds."""
+"""Platform behind a socket that may lose, delay or replace its replies; an hour passes in seconds."""
 
 from __future__ import annotations
 
@@ -21,24 +21,26 @@ PORTAL = b"<!doctype html><html><title>Welcome to our Wi-Fi</title><p>Please acc
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, on a loop whose time jumps: both ends of a socket live on it."""
+    """Return the result of `work`, on a loop whose time jumps. Both ends of a socket run on it."""
     with asyncio.Runner(loop_factory=Warp) as runner:
         return runner.run(work)
 
 
 class WallClock:
-    """This machine's clocks: the wall's may be set, and both may stand still while the machine sleeps. `lag`: seconds
-    by which this process gets its turn too late."""
+    """Clocks of this machine. The wall clock may be set, and both may stand still while the machine sleeps.
+
+    `lag`: seconds by which this process gets the processor too late.
+    """
 
     def __init__(self) -> None:
         self.ahead, self.slept, self.lag = 0.0, 0.0, 0.0
 
     def now(self) -> datetime:
-        """What the machine thinks the time is."""
+        """Return the time that the machine's clock shows."""
         return NOW + timedelta(seconds=self.monotonic() + self.ahead)
 
     def monotonic(self) -> float:
-        """Seconds since the test began."""
+        """Return the seconds since the test began."""
         return asyncio.get_running_loop().time() + self.slept
 
     async def sleep(self, seconds: float) -> None:
@@ -47,12 +49,14 @@ class WallClock:
 
 
 class TrueClock(WallClock):
-    """The platform's: nobody sets it, and it goes on while the machine sleeps."""
+    """Clock of the platform: it is never set, and goes on while the machine sleeps."""
 
 
 class Platform(Stage):
-    """The stage behind a socket. `lost`: the share of answers that never come whole; `delay`: s before each;
-    `portal`: every request is answered 200 with a page of a hotel; `redirect`: it is sent to that page."""
+    """Stage behind a socket. `lost`: share of replies that never arrive whole; `delay`: seconds before each.
+
+    `portal`: every request gets 200 with a hotel's login page; `redirect`: every request is redirected to that page.
+    """
 
     def __init__(self, *events: dict[str, Any], seed: int = 1) -> None:
         self.true_clock = TrueClock()
@@ -63,7 +67,7 @@ class Platform(Stage):
 
     @asynccontextmanager
     async def serve(self) -> AsyncIterator[str]:
-        """Its address."""
+        """Yield the platform's address."""
         server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         try:
             port = server.sockets[0].getsockname()[1]
@@ -89,7 +93,7 @@ class Platform(Stage):
             writer.close()
 
     async def _respond(self, target: bytes, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; False where the connection is of no use any more."""
+        """Answer one request. Returns False if the connection is of no further use."""
         await asyncio.sleep(self.delay)
         if self.redirect:
             writer.write(b"HTTP/1.1 302 Found\r\nLocation: http://login.example.com/\r\nContent-Length: 0\r\n\r\n")
@@ -140,9 +144,11 @@ async def watch(
     focus: str | None = None,
     machine: Machine | None = None,
 ) -> list[Snapshot]:
-    """Every snapshot of that many seconds by the platform's clock. `steps`: what happens when, to this machine's
-    clock or whatever the test likes; `see`: called with each snapshot as it comes; `focus`: the event that somebody
-    looks at; `machine`: the measurements of this process."""
+    """Return every snapshot of `seconds` by the platform's clock.
+
+    `steps`: times and changes of this machine's clock, or of anything else. `see`: called with each new snapshot.
+    `focus`: event that a viewer looks at. `machine`: measurements of this process.
+    """
     clock, snapshots = WallClock(), list[Snapshot]()
     for when, step in steps:
         asyncio.get_running_loop().call_later(when, step, clock)

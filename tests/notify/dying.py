@@ -1,8 +1,8 @@
-"""A notifier that is killed again and again: `python -m notify.dying FOLDER WEBHOOK MAIL ROUNDS SEED`.
+"""Notifier that is killed again and again: `python -m notify.dying FOLDER WEBHOOK MAIL ROUNDS SEED`.
 
-Each round is a process of its own, forked from this one, which goes on from what the last one left. What becomes of the
-alarms is drawn (`Course`): they grow, are answered, come and go, and end. The last round is left alone until all of
-them are over and everything is sent. WEBHOOK: an address of HTTP; MAIL: one of apprise.
+Each round is a process of its own, forked from this one, which continues from the state of the last one. The alarms
+follow random courses (`Course`): they get worse, are acknowledged, come, go and end. The last round lives until all of
+them have ended and everything is sent. WEBHOOK: an HTTP address; MAIL: an address of apprise.
 """
 
 from __future__ import annotations
@@ -29,20 +29,22 @@ from livedeck.notify import AppriseTarget, Notifier, Plan, Route, Spool, Target,
 from notify.stage import NOW, acknowledged, alarm
 
 MAX_TURNS = 5
-"""Of a round; then it waits to be killed."""
+"""Maximum number of turns in a round; afterwards it waits to be killed."""
 
 MAX_LIFE = 0.03
-"""Seconds after the last turn that is waited for until a round is killed, at most."""
+"""Maximum seconds from the last turn of a round to its kill."""
 
 MAX_LENGTH = 25
-"""Turns that an alarm lasts at most."""
+"""Maximum number of turns that an alarm lasts."""
 
 REST = 40
-"""Turns of the last round after the last alarm is over, in each of which what waits is sent: at last nothing waits for
-the rate any more."""
+"""Number of turns of the last round after the end of the last alarm.
+
+Waiting messages are sent in each, until none waits for the rate.
+"""
 
 STORM, STORM_EACH, STORM_LENGTH = 55, 40, 10
-"""More alarms at once than a message names, each so many turns, for so many."""
+"""Number of simultaneous alarms, more than a message names; turns between two such storms; turns that one lasts."""
 
 MAILED = ("event-*5",)
 
@@ -56,14 +58,16 @@ _MOMENTS = tuple(accumulate(Random(3).choices((20, 60, 150), k=20_000), initial=
 
 
 def moment(turn: int) -> datetime:
-    """When it is."""
+    """Return the time of a turn."""
     return NOW + timedelta(seconds=_MOMENTS[turn])
 
 
 @dataclass(frozen=True)
 class Course:
-    """What becomes of an alarm, in turns. It stands from `begin` until `end`, but for a `pause`; it is critical from
-    `worse` on, and somebody has acknowledged it while it is `answered`."""
+    """Course of an alarm, in turns. It is present from `begin` to `end`, except for a `pause`.
+
+    It is critical from `worse` on, and acknowledged while it is `answered`.
+    """
 
     event: str
     begin: int
@@ -73,7 +77,7 @@ class Course:
     pause: range = range(0)
 
     def at(self, turn: int) -> Alarm | None:
-        """The alarm then, if it stands."""
+        """Return the alarm at a turn, if it is present."""
         if not self.begin <= turn < self.end or turn in self.pause:
             return None
         since = moment(self.onset(turn))
@@ -88,12 +92,12 @@ class Course:
         return replace(answered, state=standing.state, needs_ack=True, changed=moment(self.answered.stop))
 
     def onset(self, turn: int) -> int:
-        """The turn since which it stands."""
+        """Return the turn since which the alarm is present."""
         return self.pause.stop if self.pause and turn >= self.pause.stop else self.begin
 
 
 def course(number: int) -> Course:
-    """What begins with the turn of that number."""
+    """Return the course that begins at a turn."""
     chance = Random(number)
     end = number + chance.randint(1, MAX_LENGTH)
     drawn = Course(f"event-{number}", number, end, number + chance.choice((1, 2, 6, MAX_LENGTH)))
@@ -105,7 +109,7 @@ def course(number: int) -> Course:
 
 
 def courses(first: int, last: int) -> Iterator[Course]:
-    """All that begin in these turns."""
+    """Yield all courses that begin in these turns."""
     for number in range(max(1, first), last + 1):
         yield course(number)
         if number % STORM_EACH == 5:
@@ -114,39 +118,41 @@ def courses(first: int, last: int) -> Iterator[Course]:
 
 
 class TurnClock:
-    """Time that goes by turns, and passes for nobody who sleeps but by itself."""
+    """Clock that advances by turns. Its sleeps last a thousandth of their time."""
 
     def __init__(self) -> None:
         self.turn = 0
 
     def now(self) -> datetime:
-        """Of this turn."""
+        """Return the time of this turn."""
         return moment(self.turn)
 
     def monotonic(self) -> float:
-        """The same in seconds."""
+        """Return the time of this turn in seconds."""
         return float(_MOMENTS[self.turn])
 
     async def sleep(self, seconds: float) -> None:
-        """A thousandth of that."""
+        """Sleep for a thousandth of that time."""
         await asyncio.sleep(seconds / 1000)
 
 
 class Poster:
-    """The way to the receiver, of the standard library. It says which process sends."""
+    """Sender to the webhook, of the standard library. It names the sending process."""
 
     status, text, retry_after, body = 200, "", None, b""
 
     async def __call__(self, method: str, address: str, headers: Mapping[str, str], body: bytes) -> Poster:
-        """One try; where nobody answers it is none."""
+        """Send once. Raises OSError if the receiver cannot be reached."""
         request = Request(address, body, {**headers, "X-Process": str(os.getpid())}, method=method)
         await asyncio.to_thread(urlopen, request, timeout=10)
         return self
 
 
 async def live(folder: Path, targets: Mapping[str, Target], last: int | None, say: Callable[[], object]) -> None:
-    """Go on from the last turn: for some more, until killed, or (`last`: no alarm begins later) until all is over and
-    sent. `say` is called when it has begun, and after each turn."""
+    """Continue from the last turn: for some more, until killed, or (`last`: no alarm begins later) until all is over.
+
+    `say` is called at the start and after each turn.
+    """
     clock = TurnClock()
     clock.turn = last_turn(folder)
     notifier = Notifier(Plan(ROUTES), targets, Spool(folder / "spool"), clock, Random(1))
@@ -170,31 +176,34 @@ async def live(folder: Path, targets: Mapping[str, Target], last: int | None, sa
 
 
 def turns_begun(folder: Path) -> dict[int, int]:
-    """All turns, and the process of each."""
+    """Return all turns, and the process of each."""
     path = folder / "begun"
     lines = path.read_text().splitlines() if path.exists() else []
     return {int(turn): int(process) for turn, process in map(str.split, lines)}
 
 
 def turns_seen(folder: Path) -> list[int]:
-    """The turns of which it is known that they were kept: a process may have died between keeping one and saying so."""
+    """Return the turns that are known to be stored.
+
+    A process may have died after it stored a turn and before it said so.
+    """
     return [int(line) for line in (folder / "seen").read_text().splitlines()]
 
 
 def last_turn(folder: Path) -> int:
-    """The last turn that was begun."""
+    """Return the last turn that was begun."""
     return max(turns_begun(folder), default=0)
 
 
 def snapshot(turn: int, last: int) -> Snapshot:
-    """The alarms that stand then."""
+    """Return a snapshot with the alarms of a turn."""
     standing = [known for each in courses(turn - MAX_LENGTH, min(turn, last)) if (known := each.at(turn))]
     status = ConnectionStatus(ConnectionState.OK, NOW, as_of=moment(turn))
     return Snapshot(1, moment(turn), status, alarms=tuple(standing))
 
 
 def forked(folder: Path, targets: Mapping[str, Target], last: int | None) -> tuple[int, int]:
-    """A process that lives, and a pipe with a byte for each time that it says so."""
+    """Fork a process that lives. Returns its id, and a pipe with a byte for each call of `say`."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -209,7 +218,7 @@ def forked(folder: Path, targets: Mapping[str, Target], last: int | None) -> tup
 
 
 def main(folder: Path, address: str, mail: str, rounds: int, seed: int) -> None:
-    """All rounds; prints the last turn of the killed ones. One in five is killed before it has begun."""
+    """Play all rounds; print the last turn of the killed ones. One in five is killed before its first turn."""
     targets: Mapping[str, Target] = {
         "ops": Webhook(Poster(), f"{address}/ops"),
         "boss": Webhook(Poster(), f"{address}/boss"),

@@ -1,8 +1,9 @@
-"""A network of its own: hosts with public and private addresses, and a server for names whose answers move.
+"""Network of its own: hosts with public and private addresses, and a DNS server whose answers change.
 
-`unshare --map-root-user --mount --net` starts it. Its argument is JSON, one trial or more: `kind` (webhook or the
-name of a service), `allowed` (entries), `answers` (the addresses of moving.example, one list for each look-up; the last
-stays). It prints for each trial what was said and how much reached which host. Nothing here can leave the machine.
+`unshare --map-root-user --mount --net` starts it. Its argument is JSON, one or more trials: `kind` (webhook or the name
+of a service), `allowed` (entries), `answers` (addresses of moving.example, one list for each lookup; the last stays).
+It prints for each trial the result, and the connections and bytes that reached each host. No packet can leave the
+machine.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ NAME, PORT = "moving.example", 8443
 
 
 class Names:
-    """A server for names: of NAME it tells what `answers` says, of others nothing."""
+    """DNS server: it answers lookups of NAME with `answers`, and others with nothing."""
 
     def __init__(self) -> None:
         self.answers: list[list[str]] = []
@@ -57,7 +58,7 @@ class Names:
 
 
 def prepare(folder: Path) -> None:
-    """Give the network its hosts and its server for names."""
+    """Give the network its hosts and its DNS server."""
     for command in (
         ["ip", "link", "set", "lo", "up"],
         *(["ip", "address", "add", f"{address}/32", "dev", "lo"] for address in HOSTS.values()),
@@ -74,7 +75,7 @@ def prepare(folder: Path) -> None:
 
 
 async def attempt(kind: str, allowed: list[str]) -> Delivery:
-    """Try once."""
+    """Send one message."""
     rule = Egress.of(allowed)
     if kind == "webhook":
         async with Outgoing(egress=rule) as outgoing:
@@ -86,7 +87,7 @@ async def attempt(kind: str, allowed: list[str]) -> Delivery:
 
 
 def run(trial: dict[str, Any], names: Names, sinks: Sinks) -> dict[str, Any]:
-    """One trial: what it said, and how many connections and bytes reached each host."""
+    """Run a trial. Returns its result, and the connections and bytes of each host."""
     names.answers = trial["answers"]
     before = sinks.counts()
     delivery = asyncio.run(attempt(trial["kind"], trial["allowed"]))

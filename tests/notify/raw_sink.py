@@ -1,8 +1,8 @@
-"""A receiver of raw bytes: a process of the standard library alone, with nothing of ours in it.
+"""Receiver of raw bytes: a process of the standard library alone, without code of livedeck.
 
-Its argument is JSON: for each socket the host to listen on, its port (0: a free one) and its answer to each request, in
-which `{0}`, `{1}` are the ports of the sockets. It prints the ports as JSON. For each line on its standard input it
-prints, for each socket, how many connections and how many bytes have come; it ends with its standard input.
+Its argument is JSON: for each socket the host, the port (0: a free one) and its reply to each request, in which `{0}`,
+`{1}` are the ports of the sockets. It prints the ports as JSON. For each line on its standard input it prints the
+connections and bytes of each socket so far. It ends with its standard input.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import partial
 
 
 class Sink:
-    """One listening socket, its connections and what came by them."""
+    """Listening socket with its connections and received bytes."""
 
     def __init__(self, selector: selectors.BaseSelector, host: str, port: int, answer: str) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -49,7 +49,7 @@ class Sink:
 
 
 def _is_whole(received: bytearray) -> bool:
-    """Return whether that is a whole request of HTTP, or the first of a handshake of TLS, which is no request."""
+    """Return whether the bytes are a whole HTTP request, or the first message of a TLS handshake."""
     if received.startswith(b"\x16"):
         return True
     head, end, body = received.partition(b"\r\n\r\n")

@@ -57,21 +57,21 @@ def present(at: datetime, rounds: int) -> tuple[Alarm, ...]:
 
 
 class Clock:
-    """The time of the turn."""
+    """Clock that shows the time of the turn."""
 
     def __init__(self) -> None:
         self.at = NOW
 
     def now(self) -> datetime:
-        """Aware, UTC."""
+        """Return the aware time, in UTC."""
         return self.at
 
     def monotonic(self) -> float:
-        """The same in seconds."""
+        """Return the same time in seconds."""
         return (self.at - NOW).total_seconds()
 
     async def sleep(self, seconds: float) -> None:
-        """A thousandth of that."""
+        """Sleep for a thousandth of that time."""
         await asyncio.sleep(seconds / 1000)
 
 

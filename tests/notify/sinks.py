@@ -1,4 +1,4 @@
-"""Receivers of other make than ours: an HTTP server of the standard library, and the SMTP server of aiosmtpd."""
+"""Receivers of other makers: an HTTP server of the standard library, and the SMTP server of aiosmtpd."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOOPBACK = Egress.of(["127.0.0.1", "::1"])
 
 @dataclass(frozen=True)
 class Received:
-    """A request as it came."""
+    """Received request."""
 
     method: str
     path: str
@@ -37,7 +37,7 @@ class Received:
 
 @dataclass
 class Sink:
-    """What came, and what is answered: `status`, headers and body."""
+    """Received requests, and the reply to each: `status`, headers and body."""
 
     address: str = ""
     received: list[Received] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Sink:
 
 @contextmanager
 def http_sink(host: str = "127.0.0.1", tls: SSLContext | None = None) -> Iterator[Sink]:
-    """One on a free port of loopback, behind TLS where its context is given."""
+    """Yield a receiver on a free port of loopback, behind TLS if a context is given."""
     sink = Sink()
 
     class Server(ThreadingHTTPServer):
@@ -75,7 +75,7 @@ def http_sink(host: str = "127.0.0.1", tls: SSLContext | None = None) -> Iterato
         do_GET = do_POST = answer  # noqa: N815  the names that http.server calls
 
         def log_message(self, *_: object) -> None:
-            """Nothing."""
+            """Log nothing."""
 
     with Server((host, 0), Handler) as server:
         if tls:
@@ -88,8 +88,10 @@ def http_sink(host: str = "127.0.0.1", tls: SSLContext | None = None) -> Iterato
 
 @dataclass
 class Mailbox:
-    """A server for mail: what came and for whom, and how the next ones are answered when they name a reader, and at
-    their end; without an answer it is yes."""
+    """Mail server: received mails with their readers, and its next replies to a reader and at the end of a mail.
+
+    Without a next reply, it accepts.
+    """
 
     port: int = 0
     mails: list[Mail] = field(default_factory=list)
@@ -100,12 +102,12 @@ class Mailbox:
     async def handle_RCPT(  # noqa: N802  the name that aiosmtpd calls
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: list[str]
     ) -> str:
-        """A reader is named."""
+        """Reply to the name of a reader."""
         envelope.rcpt_tos.append(address)
         return self.to_readers.pop(0) if self.to_readers else "250 yes"
 
     async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802
-        """A mail has come."""
+        """Reply at the end of a mail."""
         if self.to_mails:
             return self.to_mails.pop(0)
         self.mails.append(message_from_bytes(envelope.original_content or b"", policy=default))
@@ -115,7 +117,7 @@ class Mailbox:
 
 @contextmanager
 def smtp_sink(port: int = 0) -> Iterator[Mailbox]:
-    """One of aiosmtpd, on that port of loopback or on a free one."""
+    """Yield a server of aiosmtpd on a port of loopback; 0: a free port."""
     box, begun = Mailbox(), SimpleQueue[tuple[int, Callable[[], object]]]()
 
     async def serve() -> None:

@@ -1,4 +1,4 @@
-"""Alarms as a test wants them, and a notifier's pure part that looks at them moment by moment."""
+"""Alarms for tests, and the pure part of a notifier that takes them step by step."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ NOW = datetime(2026, 11, 21, 20, 14, 5, tzinfo=UTC)  # a Saturday
 
 
 def alarm(event: str = "one", kind: str = "NO_INGEST", severity: Severity = Severity.CRITICAL, **fields: Any) -> Alarm:
-    """An alarm that stands since `NOW`, unless told otherwise; its event is called as its id, in capitals."""
+    """Return an alarm that began at `NOW`, by default. The name of its event is its id in capitals."""
     values: dict[str, Any] = {"actual": "no samples", "expected": "samples", "since": NOW, "changed": NOW} | fields
     diagnosis = Diagnosis("the encoder is off", "nothing", "call the venue")
     return Alarm(event, kind, severity, subject=event.upper() or "platform", diagnosis=diagnosis, **values)
 
 
 def acknowledged(standing: Alarm, at: datetime = NOW) -> Alarm:
-    """The same, answered by a person."""
+    """Return the alarm, acknowledged by a person."""
     return replace(
         standing, state=AlarmState.ACKNOWLEDGED, needs_ack=False, changed=at, acknowledged_at=at, answered_by="anna@x:1"
     )
 
 
 def over(standing: Alarm, at: datetime = NOW) -> Alarm:
-    """The same, gone by itself."""
+    """Return the alarm, cleared."""
     return replace(standing, state=AlarmState.RETURNED, present=False, changed=at)
 
 
 class Desk:
-    """Who looks at alarms by a plan: `look` is one step, some seconds after the last. `told`: all that went out."""
+    """Notifier with a plan: `look` is one step, some seconds after the last. `told`: all messages."""
 
     def __init__(self, *routes: Route, now: datetime = NOW) -> None:
         self.plan, self.now, self.state = Plan(routes or (Route("ops", "ops"),)), now, State()
@@ -43,11 +43,11 @@ class Desk:
         self.told: list[Message] = []
 
     def put(self, *alarms: Alarm) -> None:
-        """These are so from now on."""
+        """Set these alarms from now on."""
         self.alarms |= {alarm.key: alarm for alarm in alarms}
 
     def look(self, after: float = 0.0, *, is_known: bool = True) -> list[Message]:
-        """What goes out then."""
+        """Step, and return the new messages."""
         self.now += timedelta(seconds=after)
         events = {key.event_id: EventInfo(key.event_id.upper(), is_on_air=True) for key in self.alarms if key.event_id}
         board = Board([*self.alarms.values()], events, is_known, stops=self.stops)
@@ -57,20 +57,23 @@ class Desk:
         return list(messages)
 
     def watch(self, seconds: float, each: float = 1.0) -> list[Message]:
-        """What goes out in the next so many seconds."""
+        """Return the messages of the next `seconds`."""
         return [message for _ in range(round(seconds / each)) for message in self.look(each)]
 
 
 class Pager:
-    """A receiver that knows nothing of us, at each target: what `firing` and `escalated` open is closed by `resolved`,
-    by the key of an alarm or by its life."""
+    """Receiver without code of livedeck, at each target.
+
+    `firing` and `escalated` open an incident, and `resolved` closes it. The key of an incident is the key of an alarm
+    or its life.
+    """
 
     def __init__(self) -> None:
         self.keys = set[tuple[str, tuple[str, ...]]]()
         self.lives = set[tuple[str, str]]()
 
     def take(self, messages: Iterable[Message]) -> None:
-        """They come in this order."""
+        """Take the messages in this order."""
         for message in messages:
             body = json.loads(message.payload)
             keys = {(message.target, tuple(entry["key"])) for entry in body["alarms"]}
@@ -81,5 +84,5 @@ class Pager:
 
 
 def titles(messages: Iterable[Message]) -> list[str]:
-    """How they are called."""
+    """Return the titles of messages."""
     return [message.title for message in messages]

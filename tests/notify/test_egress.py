@@ -1,4 +1,4 @@
-"""Where a notification goes: to the receiver that the settings allow, to no host that an answer names, and no further.
+"""A notification goes only to a receiver that the settings allow, and never to a host that a reply names.
 
 The receivers are raw sockets in a process of their own, which count every byte. Addresses of loopback stand for hosts.
 """
@@ -58,13 +58,13 @@ THANKS = "HTTP/1.1 200 OK\nContent-Length: 2\nConnection: close\n\nok"
 
 @dataclass
 class Sinks:
-    """The process: its ports, and how to ask what has come to each."""
+    """Process of the receivers: its ports, and a way to read what each received."""
 
     process: subprocess.Popen[str]
     ports: list[int]
 
     def counts(self) -> list[tuple[int, int]]:
-        """Connections and bytes so far, for each socket."""
+        """Return connections and bytes so far, for each socket."""
         assert self.process.stdin
         assert self.process.stdout
         self.process.stdin.write("\n")
@@ -74,7 +74,7 @@ class Sinks:
 
 @contextmanager
 def raw_sinks(*wanted: Sequence[Any]) -> Iterator[Sinks]:
-    """Sockets: host, port (0: a free one) and answer of each."""
+    """Yield sockets with a host, a port (0: a free one) and a reply each."""
     command = [sys.executable, str(Path(__file__).with_name("raw_sink.py")), json.dumps(wanted)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
@@ -86,14 +86,14 @@ def raw_sinks(*wanted: Sequence[Any]) -> Iterator[Sinks]:
 
 
 def away(status: int, place: str) -> str:
-    """An answer that leads elsewhere, by its header and by its page."""
+    """Return a reply that redirects by its header and by its page."""
     page = f'<meta http-equiv="refresh" content="0; url={place}">'
     head = f"HTTP/1.1 {status} Away\nLocation: {place}\nRefresh: 0; url={place}\n"
     return f"{head}Content-Type: text/html\nConnection: close\n\n{page}"
 
 
 async def beat(egress: Egress, address: str) -> str:
-    """What the heartbeat says of that address."""
+    """Return the result of the heartbeat to an address."""
     said: list[str] = []
 
     class Ended(Exception):  # noqa: N818
@@ -113,13 +113,13 @@ async def beat(egress: Egress, address: str) -> str:
 
 
 async def post(egress: Egress, address: str, **way: Any) -> Delivery:
-    """What a webhook comes to."""
+    """Send to a webhook, and return the result."""
     async with Outgoing(egress=egress, **way) as outgoing:
         return await Webhook(outgoing.send, address).send(message())
 
 
 async def tell(egress: Egress, service: str, host: str, port: int) -> Delivery:
-    """What a service of apprise comes to."""
+    """Send by a service of apprise, and return the result."""
     address = SERVICES[service].format(host=host, port=port)
     return await AppriseTarget(address, sender_variables({"NO_PROXY": "*"}), egress=egress).send(message())
 
@@ -146,7 +146,7 @@ async def test_neither_webhook_nor_heartbeat_follows_a_redirect_though_the_place
 
 
 async def is_not_followed(service: str, status: int, place: str) -> None:
-    """One try of a service of apprise, whose receiver leads there."""
+    """Check that one try of a service does not follow a redirect."""
     with raw_sinks(("127.0.0.1", 0, away(status, place)), ("127.0.0.1", 0, THANKS)) as sinks:
         with raw_sinks(("127.0.0.2", sinks.ports[1], THANKS)) as other:
             delivery = await tell(EVERYWHERE, service, "127.0.0.1", sinks.ports[0])
@@ -327,7 +327,7 @@ async def test_over_plain_http_a_message_stays_on_this_machine_whatever_its_name
 
 
 async def on_moving_names(names: dict[str, list[list[str]]], egress: Egress, address: str) -> Delivery:
-    """What a webhook comes to while each look-up of a name brings its next addresses; the last ones stay."""
+    """Send to a webhook whose name has the next addresses at each lookup; the last ones stay."""
     loop = asyncio.get_running_loop()
     found = loop.getaddrinfo
 
@@ -388,7 +388,7 @@ async def test_an_address_that_does_not_answer_does_not_keep_a_message_from_the_
 
 
 async def try_alone(address: str, allowed: list[str], proxy: str = "") -> dict[str, Any]:
-    """What the process of a try answers, though nobody has checked its address before."""
+    """Run the process of a try whose address was not checked before, and return its reply."""
     request = {
         "address": address,
         "allowed": allowed,

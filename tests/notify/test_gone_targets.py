@@ -1,4 +1,4 @@
-"""What waits for a target that is no longer in the settings: on an event loop on which nobody waits."""
+"""Messages for a target that is no longer in the settings, on an event loop where nothing waits."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ HOUR = 3600
 
 
 def played(path: Path, hours: float, refused: int) -> tuple[list[Spooled], list[str], list[Message]]:
-    """What is in the file, and what failed, after a target had refused the message so often, and was gone for so many
-    hours; and after it was back, refused it once more, and a person had had it tried again; and what it got then."""
+    """Play a target that refuses a message, leaves the settings for some hours, and returns.
+
+    Then it refuses once more, and a person retries the message. Returns the messages in the file, the failures, and the
+    messages that the target got.
+    """
 
     async def run() -> tuple[list[Spooled], list[str], list[Message]]:
         found, failed = list[Spooled](), list[str]()

@@ -1,4 +1,4 @@
-"""From alarm to message: grouping, once, answered is silent, rate, hours, escalation, end."""
+"""From alarms to messages: groups, repeats, acknowledged alarms, rate, hours, escalation and end."""
 
 from __future__ import annotations
 
@@ -328,14 +328,14 @@ def test_an_end_is_not_told_before_the_message_that_waits_and_says_that_it_stand
 
 
 def full(desk: Desk) -> None:
-    """Have its route tell as much as the rate allows, of warnings."""
+    """Use up the rate of the route with warnings."""
     for number in range(6):
         desk.put(alarm(f"event-{number}", "FPS_LOW", WARNING, since=desk.now))
         desk.watch(10)
 
 
 def of(desk: Desk, name: str) -> list[tuple[Status, str]]:
-    """What was told of that event, and how it began."""
+    """Return status and first words of the messages about an event."""
     return [(message.status, message.title.split()[0]) for message in desk.told if name in message.text]
 
 
@@ -644,7 +644,7 @@ ESCALATING = Route("ops", "ops", escalate=10, escalate_to="boss", resolved=False
 
 
 def escalated(desk: Desk) -> list[float]:
-    """After how many minutes that was told, each time."""
+    """Return the minutes after which the alarm was escalated, each time."""
     return [(message.at - NOW).total_seconds() / 60 for message in desk.told if message.status is Status.ESCALATED]
 
 
@@ -743,7 +743,7 @@ def test_an_acknowledgement_that_ran_out_while_nobody_watched_has_its_minutes_fr
 
 
 def restart(desk: Desk, folder: Path) -> None:
-    """Go on with what the file knows."""
+    """Continue from the state in the file."""
     spool = Spool(folder / "spool")
     spool.keep(Outcome(desk.state, tuple(desk.told)), desk.now)
     desk.state = spool.state(desk.now)

@@ -1,4 +1,4 @@
-"""A notifier that is killed at any moment tells what lasts, what nobody answers, and its end, each under one key."""
+"""A notifier killed at any moment notifies lasting alarms, unacknowledged ones and ends, each under one key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Reader(NamedTuple):
-    """Who is told: by which route, and where."""
+    """Reader of messages: a route and a target."""
 
     route: str
     target: str
@@ -39,7 +39,7 @@ class Reader(NamedTuple):
 
 @dataclass(frozen=True)
 class Notified:
-    """A message, and the alarms of it: those that it names, and by their lives those that it says stand."""
+    """Message with its alarms: the named ones, and by their lives those that it reports as present."""
 
     reader: Reader
     key: str
@@ -51,7 +51,7 @@ class Notified:
 
     @classmethod
     def of(cls, message: Message) -> Notified:
-        """As the spool has it."""
+        """Return the message of the spool."""
         body = json.loads(message.payload)
         standing = frozenset(beginning.life for beginning in message.beginnings)
         reader = Reader(message.route, message.target)
@@ -59,20 +59,20 @@ class Notified:
 
     @classmethod
     def read(cls, text: bytes) -> Notified:
-        """As it came to somebody."""
+        """Return the message that a receiver got."""
         body = json.loads(text)
         at, status = datetime.fromisoformat(body["at"]), Status(body["status"])
         return cls(Reader(body["route"], ""), body["id"], at, status, body["alarms"], body["truncated"])
 
     @property
     def lives(self) -> frozenset[str]:
-        """Of those that it names."""
+        """Lives of the named alarms."""
         return frozenset(entry["life"] for entry in self.named)
 
 
 @dataclass
 class Past:
-    """What became of the alarms, what the processes saw of it, and what was told and is known to have been taken."""
+    """Course of the alarms, snapshots of the processes, and messages that were made and known to be taken."""
 
     last: int
     begun: dict[int, int]
@@ -81,47 +81,52 @@ class Past:
 
     @cached_property
     def moments(self) -> list[datetime]:
-        """Of all turns."""
+        """Times of all turns."""
         return [moment(turn) for turn in range(self.last + MAX_LENGTH + REST + 1)]
 
     @cached_property
     def courses(self) -> dict[str, Course]:
-        """By the life that an alarm is told under: it is called after its onset, and a pause may begin another one."""
+        """Courses by the life of the alarm: its onset names the life, and a pause may begin another one."""
         onsets = [(known, onset) for known in courses(1, self.last) for onset in {known.begin, known.pause.stop}]
         return {life_of(known.event, onset): known for known, onset in onsets if known.at(onset)}
 
     def turn(self, at: datetime) -> int:
-        """Whose time that is."""
+        """Return the turn of a time."""
         return bisect_left(self.moments, at)
 
     def unanswered_since(self, life: str, turn: int) -> datetime:
-        """Since when nobody had answered what stood then."""
+        """Return the time since which the alarm of that turn was unacknowledged."""
         known = self.courses[life]
         return moment(known.answered.stop if known.answered and known.answered.start <= turn else known.begin)
 
     def asks(self, life: str, turn: int) -> bool:
-        """Whether it stood then, and nobody had answered."""
+        """Return whether the alarm was present and unacknowledged at that turn."""
         known = self.courses[life].at(turn)
         return known is not None and known.state is AlarmState.UNACKNOWLEDGED
 
     def may_have_ended_answered(self, life: str) -> bool:
-        """Whether somebody had answered it when it was last seen: for sure in the last of these turns, or in a later
-        one that was kept by a process which died before it could say so."""
+        """Return whether the alarm may have been acknowledged when it was last seen.
+
+        A later turn may have been stored by a process that died before it said so.
+        """
         known = self.courses[life]
         seen = [turn for turn in self.seen if known.begin <= turn < known.end]
         return any(turn in known.answered for turn in range(max(seen, default=known.begin), known.end))
 
     def says(self, reader: Reader, *status: Status) -> list[Notified]:
-        """What was told to that reader, as one of these."""
+        """Return the messages to a reader that have one of these statuses."""
         return [told for told in self.told if told.reader == reader and told.status in status]
 
     def of_one_storm(self, lives: set[str]) -> set[str]:
-        """These, and what began and ended with them: alarms of which one is told with all others."""
+        """Return these lives and those that began and ended with them: one message counts all alarms of a storm."""
         storms = {self.courses[life].begin for life in lives if life.startswith("storm")}
         return lives | {life for life, known in self.courses.items() if life[:5] == "storm" and known.begin in storms}
 
     def lasting(self, route: Route) -> set[str]:
-        """Lives that one process saw twice, a group's wait between, unanswered from then on, and fit for that route."""
+        """Return lives that one process saw twice, a group's wait apart, and that stayed unacknowledged.
+
+        Only lives that fit the route.
+        """
         stretches = [two for two in pairwise(self.seen) if len({self.begun[turn] for turn in two}) == 1]
         return {
             life
@@ -133,8 +138,10 @@ class Past:
         }
 
     def late(self, route: Route) -> dict[str, datetime]:
-        """Lives that a process saw when nobody had answered for the route's minutes since it was told, nor did later;
-        and when the last answer had ended."""
+        """Return lives whose escalation is due, and the end of their last acknowledgement.
+
+        Such an alarm was notified, and then nobody acknowledged it for the minutes of the route.
+        """
         late = {}
         for told in self.says(Reader(route.name, route.to), Status.FIRING):
             for life in told.standing:
@@ -149,12 +156,12 @@ class Past:
 
 
 def life_of(event: str, onset: int) -> str:
-    """What an alarm is called from that turn on, until its end is told."""
+    """Return the life of an alarm from that turn on, until its end is notified."""
     return f"{event}/NO_INGEST//{round(moment(onset).timestamp() * 1000)}"
 
 
 def is_answered_after(known: Course, turn: int) -> bool:
-    """Whether anybody answers from then on."""
+    """Return whether anybody acknowledges the alarm after that turn."""
     return bool(known.answered) and turn < min(known.answered.stop, known.end)
 
 
@@ -198,7 +205,7 @@ def test_after_every_kill_everything_is_told_under_one_key(tmp_path: Path, round
 
 
 def posted(sink: Sink) -> dict[str, bytes]:
-    """By key; a repeat is the same to the byte."""
+    """Return the posted bodies by key. A repeated message has equal bytes."""
     bodies: dict[str, bytes] = {}
     for request in sink.received:
         key = request.headers["idempotency-key"]
@@ -207,7 +214,7 @@ def posted(sink: Sink) -> dict[str, bytes]:
 
 
 def mailed(box: Mailbox) -> set[str]:
-    """Their keys; a repeat has the same words."""
+    """Return the keys of the mails. A repeated mail has equal words."""
     mails: dict[str, set[str]] = defaultdict(set)
     for came in box.mails:
         words = came.get_body(("plain",))
@@ -218,8 +225,10 @@ def mailed(box: Mailbox) -> set[str]:
 
 
 def assert_one_key(past: Past, told: Sequence[Notified]) -> None:
-    """No reader is told the same of an alarm under two keys: that it stands, once for each severity; that nobody
-    answers, once more after an acknowledgement that ran out; that it is over."""
+    """Check that no reader gets the same news of an alarm under two keys.
+
+    News are: its onset, once for each severity; its escalation, once more after an expired acknowledgement; its end.
+    """
     keys = defaultdict[tuple[object, ...], set[str]](set)
     for message in told:
         for entry in message.named:
@@ -231,8 +240,10 @@ def assert_one_key(past: Past, told: Sequence[Notified]) -> None:
 
 
 def assert_true(past: Past, told: Notified) -> None:
-    """What it says stands, stood, and nobody had answered, for an escalation not for its minutes; what it says is over,
-    was. It counts those that it does not name."""
+    """Check that a message is true: its present alarms were present and unacknowledged, and its ended ones had ended.
+
+    For an escalation, they were unacknowledged for its minutes. The message counts the alarms that it does not name.
+    """
     turn = past.turn(told.at)
     if told.status is Status.RESOLVED:
         over = [past.courses[life] for life in told.lives]
@@ -249,8 +260,10 @@ def assert_true(past: Past, told: Notified) -> None:
 
 
 def assert_all_told(past: Past, reader: Reader, owed: set[str]) -> None:
-    """All that are owed, and all that were told to stand, are told to be over: by name, or as one of those counted.
-    What is told to be over alone was over before it could be told."""
+    """Check that all owed alarms, and all that were notified as present, are notified as ended, by name or in a count.
+
+    An alarm of which only the end is notified had ended before its onset could be.
+    """
     begun = {life for told in past.says(reader, Status.FIRING, Status.ESCALATED) for life in told.standing}
     ends = past.says(reader, Status.RESOLVED)
     over = {life for told in ends for life in told.lives}
@@ -261,7 +274,7 @@ def assert_all_told(past: Past, reader: Reader, owed: set[str]) -> None:
 
 
 def assert_escalated(past: Past, reader: Reader, late: dict[str, datetime]) -> None:
-    """What nobody answered is told after the last answer, unless it was over before it could be."""
+    """Check that unacknowledged alarms are escalated after the last acknowledgement, unless they ended before."""
     told_at = {life: told.at for told in past.says(reader, Status.ESCALATED) for life in told.standing}
     over = {entry["life"] for told in past.says(reader, Status.RESOLVED) for entry in told.named if entry["actual"]}
     untold = {life for life, since in late.items() if told_at.get(life, NOW) <= since}
@@ -269,8 +282,7 @@ def assert_escalated(past: Past, reader: Reader, late: dict[str, datetime]) -> N
 
 
 def figures(past: Past, sink: Sink, bodies: dict[str, bytes], box: Mailbox) -> str:
-    """How many messages of each status there were; sent by another process than had made them; and which tell of
-    alarms that an earlier process had told of."""
+    """Return counts of messages: by status, sent by another process than their maker, and about old alarms."""
     made_by = {told.key: past.begun[past.turn(told.at)] for told in past.told}
     status = {told.key: told.status.value for told in past.told}
     posts = Counter(status[key] for key in bodies if key in status)

@@ -1,5 +1,7 @@
-"""Laws of notifications over random alarms, crashes and receivers, with the real file (notifications.md,
-"Guarantees")."""
+"""Laws of notifications over random alarms, crashes and receivers, with a real file.
+
+See notifications.md, "Guarantees".
+"""
 
 from __future__ import annotations
 
@@ -22,18 +24,21 @@ from trials import trials
 EVENTS = ("one", "two", "three")
 PLAN = Plan((Route("ops", "ops", escalate=5, escalate_to="boss"), Route("night", "night", Severity.CRITICAL)))
 LASTS = timedelta(seconds=15)
-"""What stands so long, unanswered and watched, must be told: a group waits 5 s, and looks are 5 s apart or more."""
+"""Time after which an unacknowledged, watched alarm must be notified.
+
+A group waits 5 s, and looks are 5 s or more apart.
+"""
 
 MEMORY = Path("/dev/shm")
-"""Where a file that is synced each time costs nothing."""
+"""Folder where the sync of a file costs nothing."""
 
 REST = 20
-"""Looks a minute apart, after which nothing waits for the rate any more."""
+"""Number of looks, a minute apart, after which no message waits for the rate."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What happens, and how many seconds pass: to an alarm, to the process, to the receiver."""
+    """Event of an alarm, the process or the receiver, and the seconds that pass."""
 
     event: str
     act: str
@@ -54,7 +59,7 @@ TURNS = st.builds(
 
 @dataclass
 class World:
-    """Alarms, a notifier that may die, and a receiver that writes down what comes."""
+    """Alarms, a notifier that may die, and a receiver that records its messages."""
 
     path: Path
     now: datetime = NOW
@@ -74,7 +79,7 @@ class World:
         self.state = self.spool.state(self.now)
 
     def act(self, event: str, act: str) -> None:
-        """Have that become of the alarm of that event, where it can."""
+        """Let something happen to the alarm of an event, if it can."""
         current = self.alarms.get(event)
         if current is None or not current.is_ongoing:
             if act == "begin":
@@ -91,7 +96,7 @@ class World:
         self.alarms[event] = acts.get(act, current)
 
     def look(self, death: str = "", after: float = 60.0) -> None:
-        """So many seconds later: a step, what it came to in the file, and what waits on its way; or a death between."""
+        """Let time pass and step, store the outcome and send what waits; or die in between."""
         self.now += timedelta(seconds=after)
         unsent = [spooled.message for spooled in self.spool.messages(WAITING)]
         outcome = step(PLAN, self.state, Board(tuple(self.alarms.values())), self.now, unsent)
@@ -112,13 +117,16 @@ class World:
             self.spool.mark(spooled.message.key, SENT, 1, "200")
 
     def sendable(self) -> list[Spooled]:
-        """What waits, and waits for nobody's answer."""
+        """Return the waiting messages that are not held back for an acknowledgement."""
         waiting = self.spool.messages(WAITING)
         kept = withheld(self.state, [spooled.message for spooled in waiting], self.now)
         return [spooled for spooled in waiting if spooled.message.key not in kept]
 
     def receive(self, message: Message) -> None:
-        """It arrives: then somebody has to be called, or knows what is over."""
+        """Receive a message.
+
+        Record it as wrong if all its alarms are handled, or if it ends an alarm that never began here.
+        """
         begun = {entry.life for known in self.received if known.target == message.target for entry in entries(known)}
         named = entries(message)
         if message.status is Status.RESOLVED:
@@ -129,13 +137,13 @@ class World:
         self.received.append(message)
 
     def is_handled(self, told: Notified) -> bool:
-        """Whether somebody has answered that very alarm, and it still stands."""
+        """Return whether that very alarm is acknowledged and still present."""
         current = self.alarms[told.event]
         is_same = round(current.since.timestamp() * 1000) == round(told.onset.timestamp() * 1000)
         return is_same and current.is_ongoing and current.state is not AlarmState.UNACKNOWLEDGED
 
     def note(self, outcome: Outcome) -> None:
-        """What was told, and which alarms have lasted by now."""
+        """Record the messages, and the alarms that have lasted long enough."""
         withdrawn = [message for message in self.composed if message.key in outcome.withdrawn]
         named = [told for message in withdrawn for told in entries(message)]
         self.lost += [told.life for told in named if not self.last_answered[told.event]]
@@ -159,7 +167,7 @@ class World:
                 self.owed = [(name, at) for name, at in self.owed if name != event or self.was_told(name, at)]
 
     def was_told(self, event: str, at: datetime) -> bool:
-        """Whether a reader knew then that it stands, or was told of that very alarm later."""
+        """Return whether a reader knew of the alarm then, or was notified of it later."""
         told = [(message, told) for message in self.composed for told in entries(message) if told.event == event]
         told = [(message, entry) for message, entry in told if message.route == "ops"]
         before = [message.status for message, _ in told if message.at <= at]
@@ -168,7 +176,7 @@ class World:
         return is_known or any(message.status is Status.FIRING for message in later)
 
     def restart(self) -> None:
-        """Another process, which knows what is in the file; nobody watched meanwhile."""
+        """Start another process, which knows the file. Nothing watched meanwhile."""
         self.spool.close()
         self.standing.clear()
         self.spool = Spool(self.path)
@@ -176,7 +184,7 @@ class World:
 
 
 class Notified(NamedTuple):
-    """One alarm of a message."""
+    """Alarm of a message."""
 
     event: str
     life: str
@@ -184,12 +192,12 @@ class Notified(NamedTuple):
 
     @property
     def onset(self) -> datetime:
-        """When its life began."""
+        """Return the beginning of its life."""
         return datetime.fromtimestamp(int(self.life.rpartition("/")[2]) / 1000, UTC)
 
 
 def entries(message: Message) -> list[Notified]:
-    """The alarms of that message."""
+    """Return the alarms of a message."""
     alarms = json.loads(message.payload)["alarms"]
     return [Notified(entry["event_id"], entry["life"], entry["severity"]) for entry in alarms]
 

@@ -1,4 +1,4 @@
-"""Messages carry links that acknowledge their alarms: made for each try, read by no spool, log or listing."""
+"""Messages carry links that acknowledge their alarms: made for each try, and never in a spool, log or listing."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def links() -> Links:
 
 
 def by_route(standing: Alarm, route: str) -> str:
-    """Make a link as the collector does."""
+    """Return the link of an alarm for a route, as the collector makes it."""
     return link_of_route(links(), standing, route)
 
 
 class Board:
-    """A sink, and the alarms that a notifier watches."""
+    """Receiver, and the alarms that a notifier watches."""
 
     def __init__(self, sink: Sink, path: Path, make: Callable[[Post, str], Target] = Webhook) -> None:
         self.sink, self.path, self.make = sink, path, make
@@ -75,7 +75,7 @@ def found(text: str) -> list[str]:
 
 
 def key_of(link: str) -> AlarmKey:
-    """The alarm that a link acknowledges."""
+    """Return the key of the alarm that a link acknowledges."""
     return links().read(link.rpartition("/")[2]).key
 
 

@@ -1,4 +1,4 @@
-"""A mail as it arrives: by apprise, at a server of another make, which refuses, forgets and goes away."""
+"""Mails as they arrive: sent by apprise to a server of another maker, which refuses, forgets and disconnects."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ NAMES = {
 
 
 def target(box: Mailbox) -> AppriseTarget:
-    """The way to that server."""
+    """Return a target at the mail server."""
     return AppriseTarget(
         f"mailto://127.0.0.1:{box.port}/?from=deck@example.org&to={READER}&mode=insecure", egress=LOOPBACK
     )
 
 
 def told(name: str) -> Message:
-    """One alarm of an event that is called so."""
+    """Return a message about one alarm of an event with that name."""
     desk = Desk()
     desk.put(alarm(name, actual=f"{name} is silent"))
     return desk.watch(6)[0]
 
 
 def plain(mail: EmailMessage) -> str:
-    """What a reader without HTML sees."""
+    """Return the text for readers without HTML."""
     part = mail.get_body(("plain",))
     assert part is not None
     return str(part.get_content()).replace("\r\n", "\n").strip()
@@ -87,7 +87,7 @@ async def test_a_mail_carries_each_link_unbroken() -> None:
 
 
 def marked(path: Path) -> list[tuple[str, Spooled]]:
-    """Every message of a spool, and what became of it."""
+    """Return every message of a spool with its state."""
     spool = Spool(path, reads=True)
     found = [(state, spooled) for state in (WAITING, SENT, DEAD) for spooled in spool.messages(state)]
     spool.close()
@@ -149,14 +149,14 @@ async def test_why_a_mail_did_not_go_is_said_in_words() -> None:
 
 @dataclass
 class Tarpit:
-    """A server for mail that begins a greeting and never ends it: who is there, and who was."""
+    """Mail server that begins a greeting and never ends it. It records its connections."""
 
     port: int = 0
     came: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
     left: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
 
     async def hold(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """A letter, and no more, until whoever asked is gone."""
+        """Send a letter, and nothing more until the client leaves."""
         writer.write(b"2")
         self.came.release()
         with suppress(ConnectionResetError):
@@ -167,7 +167,7 @@ class Tarpit:
 
 @asynccontextmanager
 async def tarpit() -> AsyncIterator[Tarpit]:
-    """One on a free port of loopback."""
+    """Yield such a server on a free port of loopback."""
     made = Tarpit()
     async with await asyncio.start_server(made.hold, "127.0.0.1", 0) as server:
         made.port = server.sockets[0].getsockname()[1]
@@ -175,7 +175,7 @@ async def tarpit() -> AsyncIterator[Tarpit]:
 
 
 def stuck(pit: Tarpit, limit: float = 3600.0) -> AppriseTarget:
-    """The way to there. It waits itself for longer than any test."""
+    """Return a target at that server, with a timeout longer than any test."""
     query = "from=deck@example.org&to=ops@example.org&mode=insecure&cto=3600"
     return AppriseTarget(f"mailto://deck:of-the-mail-77@127.0.0.1:{pit.port}/?{query}", limit=limit, egress=LOOPBACK)
 
@@ -223,7 +223,7 @@ async def test_nobody_reads_an_address_of_apprise_off_the_list_of_processes() ->
 
 
 def children() -> set[Path]:
-    """The processes that this one has started, as the system lists them."""
+    """Return the child processes of this process."""
     if not Path("/proc/self/stat").exists():
         pytest.skip("this system lists no processes there")
     found = set[Path]()

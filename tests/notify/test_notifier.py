@@ -1,4 +1,4 @@
-"""How messages are sent: in their order, again and again, and never lost; on an event loop on which nobody waits."""
+"""Messages are sent in their order, again and again, and never lost; on an event loop where nothing waits."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ PLAN = Plan((Route("ops", "ops"),))
 
 @dataclass
 class Receiver:
-    """Answers as it is told, the last one for ever, and notes when it was asked for what."""
+    """Target with a list of replies, the last one repeated. It records the time and message of each try."""
 
     answers: list[Delivery]
     clock: Clock = field(default_factory=Clock)
     asked: list[tuple[float, Message]] = field(default_factory=list)
 
     async def send(self, message: Message) -> Delivery:
-        """The next answer."""
+        """Return the next reply."""
         self.asked.append((self.clock.monotonic(), message))
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
 def snapshot(*alarms: Alarm) -> Snapshot:
-    """These alarms, now."""
+    """Return a snapshot with these alarms, now."""
     now = Clock().now()
     return Snapshot(1, now, ConnectionStatus(ConnectionState.OK, START, as_of=now), alarms=alarms)
 
@@ -67,7 +67,7 @@ def play(
     work: Callable[[Notifier], Coroutine[Any, Any, None]],
     make: Callable[[Path], Spool] = Spool,
 ) -> None:
-    """Have a notifier of that spool run while that work is done, on time of its own."""
+    """Run a notifier of that spool in virtual time during some work."""
 
     async def run() -> None:
         notifier = Notifier(PLAN, {"ops": receiver}, make(path), Clock(), Random(1))
@@ -82,7 +82,7 @@ def play(
 
 
 async def tell(notifier: Notifier, *events: str) -> None:
-    """Alarms of these events begin and last."""
+    """Give the notifier lasting alarms of these events."""
     begun = [alarm(event, since=Clock().now(), changed=Clock().now()) for event in events]
     await notifier.take(snapshot(*begun))
     await asyncio.sleep(6)
@@ -383,25 +383,25 @@ def test_what_was_sent_is_not_sent_again_where_that_cannot_be_written(tmp_path: 
 
 
 class Shared(Spool):
-    """A storage that several processes share, as one of them sees it. `refuses`: what it says to the next step."""
+    """Storage that several processes share, as one of them sees it. `refuses`: its next refusal."""
 
     refuses: SpoolError | None = None
     is_elsewhere = is_away = False
 
     @property
     def is_on_duty(self) -> bool:
-        """Whether this one tells."""
+        """Return whether this process notifies."""
         return not self.is_elsewhere
 
     def keep(self, outcome: Outcome, now: datetime, offset: float = 0.0) -> None:
-        """Once it refuses."""
+        """Store the outcome, or refuse once."""
         refusal, self.refuses = self.refuses, None
         if refusal:
             raise refusal
         super().keep(outcome, now, offset)
 
     def may_send(self, key: str) -> bool:
-        """Not where another one tells; where the file is away nobody knows."""
+        """Return whether this process may send: not if another one notifies, or if the storage is away."""
         if self.is_away:
             raise SpoolError("the disk is away")
         return super().may_send(key) and not self.is_elsewhere

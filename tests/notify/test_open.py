@@ -1,4 +1,4 @@
-"""Each beginning that a target took has one end there: over real HTTP, kills, poison, and routes that change."""
+"""Each onset that a target took has one end there: over real HTTP, with kills, poison and changed routes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 
 
 def begun(name: str, severity: Severity = Severity.CRITICAL) -> dict[AlarmKey, Alarm]:
-    """An alarm that begins now."""
+    """Return an alarm that begins now."""
     made = alarm(name, severity=severity, since=Clock().now(), changed=Clock().now())
     return {made.key: made}
 
 
 def open_at(path: Path) -> list[tuple[str, str, str]]:
-    """What is open by the file: target, route and dedup key."""
+    """Return the open incidents of the file: target, route and dedup key."""
     spool = Spool(path, reads=True)
     found = [(known.target, known.route, known.dedup_key) for known in spool.opens()]
     spool.close()
@@ -142,14 +142,14 @@ def test_an_end_waits_for_its_target_longer_than_a_day(tmp_path: Path) -> None:
 
 @dataclass
 class Course:
-    """Alarms that come, grow, are acknowledged and clear, by chance."""
+    """Alarms that come, get worse, are acknowledged and clear, by chance."""
 
     chance: Random
     alarms: dict[AlarmKey, Alarm] = field(default_factory=dict)
     count: int = 0
 
     def turn(self) -> None:
-        """Let something happen."""
+        """Change an alarm at random."""
         for _ in range(self.chance.choice((0, 0, 1, 1, 2))):
             self.count += 1
             self.alarms |= begun(f"event-{self.count}", self.chance.choice((Severity.CRITICAL, Severity.WARNING)))
@@ -169,7 +169,7 @@ ROUTES = (
 
 
 def is_poison(body: str, seed: int) -> bool:
-    """Return whether the receiver refuses that body for ever."""
+    """Return whether the receiver refuses that body for good."""
     return body.startswith("{") and '"last"' not in body and sha256(f"{seed}{body}".encode()).digest()[0] < 20
 
 

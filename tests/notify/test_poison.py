@@ -1,4 +1,4 @@
-"""Messages that a receiver refuses, over real HTTP: stepped over, kept as dead letters, in no other message's way."""
+"""Messages that a receiver refuses, over real HTTP, are skipped, kept as dead letters, and block no other message."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATUSES = [400, 405, 409, 410, 413, 415, 422, 451]
 
 
 def played(path: Path, work: Callable[[Notifier, Sink], Coroutine[Any, Any, None]], sink: Sink) -> Sink:
-    """Do that work with a notifier of one target, in virtual time."""
+    """Do some work with a notifier of one target, in virtual time."""
 
     async def run() -> None:
         async with notifying(path, {"ops": sink}) as notifier:
@@ -37,29 +37,29 @@ def played(path: Path, work: Callable[[Notifier, Sink], Coroutine[Any, Any, None
 
 
 class Board:
-    """Alarms, by key."""
+    """Alarms by key."""
 
     def __init__(self) -> None:
         self.alarms: dict[AlarmKey, Alarm] = {}
 
     def begin(self, name: str, severity: Severity = Severity.CRITICAL) -> None:
-        """An alarm begins now."""
+        """Begin an alarm now."""
         begun = alarm(name, severity=severity, since=Clock().now(), changed=Clock().now())
         self.alarms[begun.key] = begun
 
     def end(self, name: str) -> None:
-        """It clears."""
+        """Clear the alarm."""
         key = alarm(name).key
         self.alarms[key] = over(self.alarms[key], Clock().now())
 
 
 def refuses(name: str, status: int = 500, asked: str = "") -> Callable[[str], tuple[int, str]]:
-    """Return answers that refuse the JSON of an event for ever, and take everything else."""
+    """Return replies that refuse the JSON of an event for good, and take everything else."""
     return lambda body: (status, asked) if f'"{name}"' in body else (200, "")
 
 
 def in_file(path: Path, state: str) -> list[tuple[str, int, str]]:
-    """The messages of the file in that state: title, tries, answer."""
+    """Return the messages of the file in that state: title, tries and reply."""
     spool = Spool(path, reads=True)
     found = [(each.message.title, each.tries, each.answer) for each in spool.messages(state)]
     spool.close()
@@ -234,7 +234,7 @@ def test_another_target_learns_at_once_of_a_target_that_fails(
 
 
 def keys_of(posts: Iterable[Post]) -> Counter[str]:
-    """Count the events that a receiver was told of."""
+    """Count the events in the messages of a receiver."""
     return Counter(entry["event_id"] for post in posts for entry in post.json.get("alarms", []))
 
 

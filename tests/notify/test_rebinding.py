@@ -1,4 +1,4 @@
-"""Names whose answers move between two look-ups, in a network of its own with a real resolver and a real DNS server."""
+"""Names whose addresses change between two lookups, in a network of its own with a real resolver and DNS server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = ["webhook", "form"]
 
 
 def skip_without_namespaces() -> None:
-    """Skip where this machine gives nobody a network of its own, or fail where it must."""
+    """Skip where this machine offers no network namespaces, or fail if the environment requires them."""
     has_programs = all(map(shutil.which, ("unshare", "ip", "mount")))
     if has_programs and subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0:
         return
@@ -33,7 +33,7 @@ def skip_without_namespaces() -> None:
 
 
 def tried(*trials: dict[str, Any]) -> list[dict[str, Any]]:
-    """What each trial came to."""
+    """Return the result of each trial."""
     program = [sys.executable, str(TESTS / "notify" / "network_of_its_own.py"), json.dumps(trials)]
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
     done = subprocess.run(
@@ -44,12 +44,12 @@ def tried(*trials: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def trial(kind: str, *answers: list[str], allowed: tuple[str, ...] = ()) -> dict[str, Any]:
-    """One try, and what each look-up of its host brings."""
+    """Return one trial, with the addresses of each lookup of its host."""
     return {"kind": kind, "answers": answers, "allowed": allowed}
 
 
 def check_moving(kind: str) -> None:
-    """A name that moves leads to the address that was checked at that connection, or nowhere."""
+    """Check that a moving name leads to the address that was checked for that connection, or to none."""
     skip_without_namespaces()
     always, other, both, moved, public = tried(
         trial(kind, [PRIVATE]),

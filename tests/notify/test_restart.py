@@ -1,4 +1,4 @@
-"""Restarts: held messages are sent by what is known, and the first step waits until something is."""
+"""After a restart, held messages are sent by the present alarms; the first step waits until these are known."""
 
 from __future__ import annotations
 

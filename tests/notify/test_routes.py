@@ -1,4 +1,4 @@
-"""Which alarms take which route, and when somebody reads it."""
+"""Choice of routes for alarms, and the hours of their readers."""
 
 from __future__ import annotations
 

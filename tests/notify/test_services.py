@@ -1,4 +1,4 @@
-"""Targets with a format of their own, against receivers that check the published formats, in virtual time."""
+"""Targets with their own formats, against receivers that check the published formats, in virtual time."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ Make = Callable[[Post, str], Target]
 
 
 def pagerduty(post: Post, address: str) -> Target:
-    """PagerDuty at an address."""
+    """Return a PagerDuty target at an address."""
     return PagerDuty(post, PAGER_KEY, address)
 
 
 def slack(post: Post, address: str) -> Target:
-    """A channel of Slack at an address."""
+    """Return a Slack target at an address."""
     return Slack(post, SLACK_TOKEN, CHANNEL, address)
 
 
 def alertmanager(post: Post, address: str) -> Target:
-    """Alertmanager at an address, by the virtual clock."""
+    """Return an Alertmanager target at an address, with the virtual clock."""
     return Alertmanager(post, address, "0a1b2c3d", Clock().now)
 
 
@@ -74,14 +74,14 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 
 
 def begun(*names: str, severity: Severity = Severity.CRITICAL, **fields: Any) -> dict[AlarmKey, Alarm]:
-    """Alarms that begin now."""
+    """Return alarms that begin now."""
     now = Clock().now()
     found = [alarm(name, severity=severity, since=now, changed=now, **fields) for name in names]
     return {each.key: each for each in found}
 
 
 def in_file(path: Path, state: str) -> list[str]:
-    """Answers to the messages of the file in that state."""
+    """Return the replies to the messages of the file in that state."""
     spool = Spool(path, reads=True)
     found = [each.answer for each in spool.messages(state)]
     spool.close()
@@ -131,7 +131,7 @@ def test_a_private_address_needs_an_entry(make: Make) -> None:
 
 
 def message() -> Message:
-    """One alarm, notified."""
+    """Return a message about one alarm."""
     desk = Desk()
     desk.plan = replace(PLAN, routes=desk.plan.routes)
     desk.put(alarm())

@@ -1,4 +1,4 @@
-"""What a notifier goes on from whose clock is another one than that of the last: one of the two was set meanwhile."""
+"""A notifier continues from the state of one whose clock differed, because one of the clocks was set meanwhile."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_what_is_kept_is_read_in_the_times_of_who_reads_it(tmp_path: Path, offse
 
 
 class Sink:
-    """Notes what it takes. `refusals`: how many tries it does not take first."""
+    """Target that records what it takes. `refusals`: number of tries that it refuses first."""
 
     def __init__(self, refusals: int) -> None:
         self.tried, self.taken, self.refusals = list[str](), list[str](), refusals
 
     async def send(self, message: Message) -> Delivery:
-        """One try."""
+        """Take a message, or refuse it."""
         self.tried.append(message.key)
         if self.refusals:
             self.refusals -= 1
@@ -56,25 +56,27 @@ class Sink:
 
 
 class Moved(Clock):
-    """The time of the loop, begun at that moment."""
+    """Time of the loop, started at that moment."""
 
     def __init__(self, at: datetime) -> None:
         self._ahead = at - START
 
     def now(self) -> datetime:
-        """Aware, UTC."""
+        """Return the aware time, in UTC."""
         return super().now() + self._ahead
 
 
 def told(path: Path, sink: Sink, offset: float, standing: Alarm, minutes: range) -> list[Spooled]:
-    """What is in the file after a notifier has looked at that alarm in these minutes after its onset, by a
-    clock that the machine's is `offset` seconds ahead of."""
+    """Return the messages in the file after a notifier has looked at an alarm in these minutes after its onset.
+
+    The machine's clock is `offset` seconds ahead of the notifier's.
+    """
     with asyncio.Runner(loop_factory=Warp) as runner:
         return runner.run(tell(path, sink, offset, standing, minutes))
 
 
 async def tell(path: Path, sink: Sink, offset: float, standing: Alarm, minutes: range) -> list[Spooled]:
-    """The same, on the loop."""
+    """Return the same messages as `told`, on the running loop."""
     machine = NOW + timedelta(minutes=minutes.start)
     clock = Moved(machine - timedelta(seconds=offset))
     spool = Spool(path)

@@ -1,4 +1,4 @@
-"""Silences and notifications: nothing goes out inside one, and one group at its end."""
+"""Silences and notifications: no message during a silence, and one group at its end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from notify.stage import NOW, Desk, Pager, acknowledged, alarm, over, titles
 
 
 def silence(*matchers: str, begins: float = 0, lasts: float = 3600, **fields: Any) -> Silence:
-    """A silence of anna, `begins` seconds from `NOW`."""
+    """Return a silence of anna, `begins` seconds from `NOW`."""
     starts_at = NOW + timedelta(seconds=begins)
     ends_at = starts_at + timedelta(seconds=lasts)
     found = tuple(map(Matcher.parse, matchers))
@@ -25,7 +25,7 @@ def silence(*matchers: str, begins: float = 0, lasts: float = 3600, **fields: An
 
 
 class Quiet(Desk):
-    """A desk whose board has silences, and whose alarms are as the monitor marks them."""
+    """Notifier whose board has silences, and whose alarms are marked as the monitor does."""
 
     def __init__(self, *silences: Silence, routes: tuple[Route, ...] = ()) -> None:
         super().__init__(*routes)
@@ -39,7 +39,7 @@ class Quiet(Desk):
         return replace(standing, silenced=words)
 
     def look(self, after: float = 0.0, *, is_known: bool = True) -> list[Message]:
-        """What goes out then."""
+        """Step, and return the new messages."""
         self.now += timedelta(seconds=after)
         events = {key.event_id: EventInfo(key.event_id.upper(), is_on_air=True) for key in self.alarms if key.event_id}
         board = Board([*map(self._marked, self.alarms.values())], events, is_known, silences=self.silences)

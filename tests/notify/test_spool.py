@@ -1,4 +1,4 @@
-"""What the file of the spool keeps, for how long, and by whose clock."""
+"""Contents of the spool's file, their lifetime, and the clock that decides it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPS = Box("ops", "ops")
 
 @pytest.fixture
 def spool(tmp_path: Path) -> Iterator[Spool]:
-    """A new one."""
+    """New spool."""
     made = Spool(tmp_path / "spool")
     yield made
     made.close()
@@ -38,7 +38,7 @@ def test_an_empty_file_is_named_as_empty_by_a_reader_and_filled_by_the_writer(tm
 
 
 def told() -> Desk:
-    """A desk that has told one alarm."""
+    """Return a notifier that has notified one alarm."""
     desk = Desk()
     desk.put(alarm(severity=Severity.WARNING))
     desk.watch(6)
@@ -46,7 +46,7 @@ def told() -> Desk:
 
 
 def outcome(desk: Desk) -> Outcome:
-    """What it came to since."""
+    """Return its outcome since then."""
     return Outcome(desk.state, tuple(desk.told))
 
 
@@ -138,7 +138,7 @@ INSERT INTO spool VALUES (
 PRAGMA application_id = 1818521203;
 PRAGMA user_version = 3;
 """
-"""A spool as the version before wrote it."""
+"""Spool of the version before."""
 
 
 def test_a_file_of_the_version_before_is_continued_in_place(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Webhooks of strangers, which answer as they like: on an event loop on which nobody waits, and on real networks."""
+"""Webhooks of strangers with any reply, on an event loop where nothing waits, and on real networks."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from notify.sinks import http_sink
 from notify.test_targets import message
 
 ENOUGH = 11.0
-"""Seconds after which a try is over, whatever the receiver does."""
+"""Seconds after which a try has ended, whatever the receiver does."""
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 Answer = Callable[[], AsyncIterator[bytes]]
 
 
 async def nothing() -> AsyncIterator[bytes]:
-    """It takes the request, and that is all."""
+    """Take the request and send nothing."""
     await asyncio.sleep(3600)
     yield b""
 
 
 async def a_head_without_an_end() -> AsyncIterator[bytes]:
-    """A header each second."""
+    """Send a header each second."""
     yield HEAD
     for number in range(3600):
         yield b"X-%d: 1\r\n" % number
@@ -39,13 +39,13 @@ async def a_head_without_an_end() -> AsyncIterator[bytes]:
 
 
 async def yes_without_its_words() -> AsyncIterator[bytes]:
-    """It promises words, and says none."""
+    """Announce a body and send none."""
     yield HEAD + b"Content-Length: 100\r\n\r\n"
     await asyncio.sleep(3600)
 
 
 async def yes_and_words_without_an_end() -> AsyncIterator[bytes]:
-    """A letter a second, in chunks."""
+    """Send a letter a second, in chunks."""
     yield HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
     for _ in range(3600):
         yield b"1\r\nx\r\n"
@@ -53,36 +53,36 @@ async def yes_and_words_without_an_end() -> AsyncIterator[bytes]:
 
 
 async def yes_and_more_words_than_anybody_reads() -> AsyncIterator[bytes]:
-    """A terabyte."""
+    """Send a terabyte."""
     yield HEAD + b"Content-Length: 1000000000000\r\n\r\n"
     for part in repeat(b"x" * 65_536):
         yield part
 
 
 async def yes_and_cut_off() -> AsyncIterator[bytes]:
-    """It is gone within its words."""
+    """Close the connection within the body."""
     yield HEAD + b"Content-Length: 100\r\n\r\nthan"
 
 
 async def yes_in_chunks_that_are_none() -> AsyncIterator[bytes]:
-    """The status is there, the rest is nonsense."""
+    """Send a status and then nonsense in place of chunks."""
     yield HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"
 
 
 async def no_protocol_at_all() -> AsyncIterator[bytes]:
-    """Another service is at that port."""
+    """Reply like another service at that port."""
     yield b"220 mail.example ESMTP\r\n\r\n"
     await asyncio.sleep(3600)
 
 
 async def later_by_a_date() -> AsyncIterator[bytes]:
-    """When to come back, by its own clock."""
+    """Ask for a retry at a date, by the receiver's own clock."""
     yield b"HTTP/1.1 429 Slow\r\nDate: Sat, 21 Nov 2026 20:14:05 GMT\r\n"
     yield b"Retry-After: Sat, 21 Nov 2026 20:15:35 GMT\r\nContent-Length: 0\r\n\r\n"
 
 
 def tried(answer: Answer) -> tuple[Delivery, float]:
-    """What a try there came to, and how many seconds it took."""
+    """Return the result of a try, and the seconds that it took."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

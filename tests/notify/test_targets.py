@@ -1,4 +1,4 @@
-"""What arrives at a receiver that we did not write, and what is made of its answer."""
+"""Messages at a receiver of other makers, and the evaluation of its replies."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ REDIRECT = "{} a redirect, which is not followed: use the final address"
 
 
 def message() -> Message:
-    """One alarm, told."""
+    """Return a message about one alarm."""
     desk = Desk()
     desk.put(alarm(severity=Severity.CRITICAL))
     return desk.watch(6)[0]
@@ -52,14 +52,14 @@ def message() -> Message:
 
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    """A receiver over HTTP."""
+    """Receiver over HTTP."""
     with http_sink() as made:
         yield made
 
 
 @pytest.fixture
 async def outgoing() -> AsyncIterator[Outgoing]:
-    """The way there."""
+    """Client for requests to targets."""
     async with Outgoing() as made:
         yield made
 
@@ -68,13 +68,13 @@ PAGE = (Path(livedeck.__file__).parent / "docs" / "notifications.md").read_text(
 
 
 def page_code(first: str) -> str:
-    """The block of Python of the page that begins so."""
+    """Return the Python block of the page with that beginning."""
     (found,) = (block for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if block.startswith(first))
     return str(found)
 
 
 def hmac_by_hand(secret: bytes, body: bytes) -> str:
-    """RFC 2104, in two lines of its own."""
+    """Return an HMAC by RFC 2104, in two lines of its own."""
     block = secret.ljust(64, b"\0")
     inner = sha256(bytes(byte ^ 0x36 for byte in block) + body).digest()
     return sha256(bytes(byte ^ 0x5C for byte in block) + inner).hexdigest()

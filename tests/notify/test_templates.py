@@ -1,4 +1,4 @@
-"""Words of the user's own, links to each event, and one clock in a text."""
+"""The user's own words in messages, links to each event, and one clock in a text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SENDER = Sender("watch-1", "arena", ZoneInfo("Europe/Berlin"), "https://wiki.exa
 
 
 def told(count: int = 1, seconds: int = 6, sender: Sender = SENDER, **fields: Any) -> Message:
-    """The message about so many alarms, with a template or fields of the alarms."""
+    """Return the message about `count` alarms, with a template or fields of the alarms."""
     template = Template(fields.pop("title", ""), fields.pop("text", ""))
     desk = Desk(ROUTE)
     desk.plan = Plan((ROUTE,), sender, templates={"ops": template})

@@ -1,4 +1,4 @@
-"""What a message says, to a person on a lock screen and to a program."""
+"""Contents of a message, for a person at a lock screen and for a program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SENDER = Sender("watch-1", "arena", ZoneInfo("Europe/Berlin"))
 
 
 def told(*alarms: str, sender: Sender = SENDER, name: str = "Friday show", **fields: Any) -> Message:
-    """The message of alarms of these events, which are called so."""
+    """Return the message about alarms of these events; `name`: name of each event."""
     desk = Desk(ROUTE)
     desk.plan = Plan((ROUTE,), sender)
     desk.put(*(replace(alarm(event), subject=name, **fields) for event in alarms or ("one",)))
@@ -191,7 +191,7 @@ def test_what_waits_in_the_file_holds_no_secret() -> None:
 
 
 def ended(began: datetime, *, after: timedelta, sender: Sender = SENDER, **fields: Any) -> Message:
-    """The message that tells the end of an alarm."""
+    """Return the message about the end of an alarm."""
     desk = Desk(ROUTE, now=began)
     desk.plan = Plan((ROUTE,), sender)
     standing = alarm(since=began, changed=began, **fields)
@@ -270,7 +270,7 @@ def test_the_json_says_when_what_is_over_was_and_of_nothing_else() -> None:
 
 
 def entry_of(event: str, **fields: Any) -> Entry:
-    """A critical alarm of that event, to be told."""
+    """Return a critical alarm of an event, to be notified."""
     told = Entry(
         Status.FIRING,
         event,

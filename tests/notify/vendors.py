@@ -22,7 +22,7 @@ def _is_json(headers: Mapping[str, str]) -> bool:
 
 @dataclass
 class PagerDutySink(Sink):
-    """Events API v2. `incidents`: state of each by dedup key. `refused`: an event is refused if a name is in it."""
+    """Events API v2. `incidents`: dedup key -> state. `refused`: an event is refused if it contains this name."""
 
     incidents: dict[str, str] = field(default_factory=dict)
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -119,7 +119,7 @@ class SlackSink(Sink):
 
 @dataclass
 class TeamsSink(Sink):
-    """A workflow that posts cards. `cards`: texts of each card, run by run; `acknowledging`: links of runs."""
+    """Workflow that posts cards. `cards`: texts of each card, in order; `acknowledging`: links of the cards."""
 
     cards: list[list[str]] = field(default_factory=list)
     links: list[list[str]] = field(default_factory=list)
@@ -160,7 +160,7 @@ class TeamsSink(Sink):
 
 @dataclass
 class AlertmanagerSink(Sink):
-    """Alerts by their labels, as start and end; `kill` forgets them."""
+    """Alertmanager. Its alerts by their labels, as start and end; `kill` drops them."""
 
     alerts: dict[tuple[tuple[str, str], ...], tuple[datetime, datetime]] = field(default_factory=dict)
     annotations: list[dict[str, str]] = field(default_factory=list)

@@ -21,7 +21,7 @@ from notify.test_egress import EVERYWHERE
 
 @dataclass(frozen=True)
 class Post:
-    """A request: when it came by the loop, its headers, its body, the status of the answer, and its path."""
+    """Request: its time on the loop, its headers, its body, the status of the reply, and its path."""
 
     at: float
     headers: Mapping[str, str]
@@ -43,9 +43,9 @@ class Post:
 
 @dataclass
 class Sink:
-    """A receiver of raw HTTP. `answer`: returns status and `Retry-After` (or nothing) of the answer to a body.
+    """Receiver of raw HTTP. `answer`: body -> status and `Retry-After` (or nothing) of the reply.
 
-    `is_hanging`: it reads requests and answers none.
+    `is_hanging`: it reads requests and replies to none.
     """
 
     answer: Callable[[str], tuple[int, str]] = lambda _: (200, "")
@@ -77,7 +77,7 @@ class Sink:
 
     @property
     def taken(self) -> list[str]:
-        """The titles of the messages that it took."""
+        """Titles of the accepted messages."""
         return [post.title for post in self.posts if post.status == 200]
 
 
@@ -98,9 +98,9 @@ async def notifying(
     plan: Plan | None = None,
     link: Callable[[Alarm, str], str] | None = None,
 ) -> AsyncIterator[Notifier]:
-    """Run a notifier with a target for each sink, and a route to each unless there are others.
+    """Run a notifier with a target for each sink and these routes; by default, with a route to each target.
 
-    `make`: makes a target that sends by a `Post` to an address. `plan`: whose routes are replaced. `link`: makes links.
+    `make`: makes a target that sends by a `Post` to an address. `plan`: plan without its routes. `link`: makes links.
     """
     async with Outgoing(egress=EVERYWHERE) as way:
         servers, targets = [], dict[str, Target]()

@@ -1,4 +1,4 @@
-"""A proxy of raw sockets before the simulator: it passes reads on, and loses, delays, doubles or swaps changes."""
+"""Raw proxy between client and simulator: it passes reads on, and loses, delays, doubles or swaps changes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 
 READS = {b"GET", b"HEAD"}
 ANOTHER, ANOTHER_NEW, BEFORE = "another", "another new", "before"
-"""Subjects of the answers that the proxy puts in the place of others (`Exchange.others`)."""
+"""Subjects of the replies that the proxy swaps in (`Exchange.others`)."""
 
 
 @dataclass
 class Exchange:
-    """A request on a connection of the client. `request`: head and body, as they came.
+    """Request on a connection of the client. `request`: head and body, as received.
 
-    `others`: data of the answers to other requests, by what they are about.
+    `others`: subject -> data of the replies to other requests.
     """
 
     proxy: LosingProxy
@@ -98,7 +98,7 @@ class LosingProxy:
         return re.sub(rb"(?i)\r\nconnection: close", b"", raw, count=1)
 
     async def deliver_late(self) -> None:
-        """Deliver what was held back."""
+        """Deliver the held requests."""
         while self.late:
             await self.ask(self.late.pop())
 
@@ -285,4 +285,4 @@ FAULTS: Mapping[str, Fault] = {
 }
 
 SILENT = {"request lost, silence", "request late", "answer late"}
-"""Faults that the client outwaits with its timeout."""
+"""Faults in which the client waits until its timeout."""

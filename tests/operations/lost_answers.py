@@ -1,4 +1,4 @@
-"""Every change under every way to lose its answer, and what the simulator's store says really happened."""
+"""Every change with every loss of its reply, and the truth by the simulator's store."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def _complete_on_air(platform: Rig) -> Operation[Any]:
 
 
 CHANGES: Mapping[str, Make] = {**SAMPLES, "event.complete (on air)": _complete_on_air}
-"""Every operation; one of them twice, for what it ends shows only where there is a stream."""
+"""Every operation; `event.complete` twice, because only an event with a stream shows its effect."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Store:
 
 
 Happened = Callable[[Any, Documents, Documents], bool]
-"""Whether the change really was made: the operation, the store before, the store now."""
+"""Function that returns whether the change was made. Its arguments: the operation, the store before, the store now."""
 
 
 def _event(name: str, value: object) -> Happened:
@@ -102,7 +102,7 @@ def _event(name: str, value: object) -> Happened:
 
 
 def _made(kind: str, **fields: object) -> Happened:
-    """Something with those fields came; the colleague makes nothing that has all of them."""
+    """Return whether an object with these fields was created. The colleague creates none that has all of them."""
 
     def happened(_: Any, before: Documents, now: Documents) -> bool:
         new = [row for row_id, row in now.get(kind, {}).items() if row_id not in before.get(kind, {})]
@@ -182,7 +182,7 @@ HAPPENED: Mapping[str, Happened] = {
 
 
 async def colleague(platform: Rig, name: str, operation: Any) -> None:
-    """Work on the same object, or make one that is much like it. What does not go is not done."""
+    """Work on the same object, or create a similar one. Ignores refusals."""
     with suppress(ApiError):
         await _COLLEAGUES.get(name, _COLLEAGUES[name.partition(".")[0]])(platform.other, operation, platform)
 
@@ -236,14 +236,14 @@ _COLLEAGUES: Mapping[str, Work] = {
     "material.upload": lambda api, change, _: api.materials.upload(change.video.id, change.file, "a.txt", "Theirs"),
     "material.reorder": _moved_rows,
 }
-"""By the change, or by the first word of it."""
+"""Name of a change, or its first word -> work of the colleague."""
 
 
 @dataclass
 class Outcome:
-    """What a case ended in: what was told in order, what was true each time, and how often it was sent.
+    """Result of a case: the verdicts in order, the truth at each time, and the number of requests.
 
-    `is_open`: whether it stands among the changes without a verdict. `can_show`: whether it ever could be seen.
+    `is_open`: whether it is among the changes without a verdict. `can_show`: whether a read could ever show it.
     """
 
     cell: Cell

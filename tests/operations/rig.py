@@ -1,4 +1,4 @@
-"""An executor on the simulated platform in process, whose ports are scripted: nobody has to look at anything."""
+"""Executor on the simulated platform in process, with scripted ports: no person is needed."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Hook = Callable[[], Awaitable[object]]
 
 
 class ScriptedClock:
-    """Clock that only sleeps move: each is recorded, ends at once, and moves the platform's clock as far.
+    """Clock that only sleeps move. Each sleep is recorded, ends at once, and moves the platform's clock, too.
 
-    `on_sleep`: what happens at the next sleeps, once each, in this order.
+    `on_sleep`: functions for the next sleeps, called once each, in this order.
     """
 
     def __init__(self, platform: SimulatorClock) -> None:
@@ -59,10 +59,10 @@ class ScriptedClock:
 
 @dataclass
 class ScriptedPorts:
-    """Says yes unless `agrees` is False. `before_answer`: what happens while it is asked, once each, in this order.
+    """Ports that confirm everything unless `agrees` is False.
 
-    `before_send`: what happens between the last read and the sending. `stops_after`: the first work is stopped once
-    this has happened.
+    `before_answer`: functions called while they are asked, once each, in this order. `before_send`: functions called
+    between the last read and the request. `stops_after`: function after which the first work is stopped.
     """
 
     agrees: bool = True
@@ -111,11 +111,12 @@ class ScriptedPorts:
 
 @dataclass
 class Rig:
-    """`platform`: the simulator's app. `api`: what the executor goes by, whose requests are noted. `other`: somebody
-    else on the same platform.
+    """Simulated platform with an executor.
 
-    `blocked`: why nothing may be sent. `snapshot`: what the monitor knows. `after_write`: what happens once a change
-    has arrived. `delivers_twice`: the network delivers each change twice, and its second response arrives.
+    `platform`: the simulator's app. `api`: client of the executor, whose requests are recorded. `other`: client of
+    another person on the same platform. `blocked`: reasons why nothing may be sent. `snapshot`: what the monitor has
+    polled. `after_write`: functions called after a change has arrived. `delivers_twice`: the network delivers each
+    change twice, and its second response arrives.
     """
 
     simulator: Simulator
@@ -196,10 +197,10 @@ async def rig(
     patience_seconds: float | None = None,
     proxied: Callable[[str], AbstractAsyncContextManager[str]] = nullcontext,
 ) -> AsyncIterator[Rig]:
-    """The demo workspace at `EVENING`, and an executor that may change it.
+    """Yield the demo workspace at `EVENING`, with an executor that may change it.
 
-    `data`: the file that the simulator keeps its store in. `patience_seconds`: how long the executor's client waits for
-    an answer, over a socket; None: in process. `proxied`: serves the address of the API at the address that it yields.
+    `data`: data file of the simulator. `patience_seconds`: timeout of the executor's client, over a socket; None: in
+    process. `proxied`: serves the address of the API at the address that it yields.
     """
     simulator = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True), data=data)
     requests: list[tuple[str, str]] = []

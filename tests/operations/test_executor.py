@@ -1,4 +1,4 @@
-"""A change goes to what was shown, once, or it is refused. (What a lost answer ends in: test_verdicts.)"""
+"""A change goes once to the object that was shown, or it is refused. (Lost replies: test_verdicts.)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9 after a change was sent: its intent was in the audit before it arrived, and stays there without an end."""
+"""kill -9 after a change was sent: its intent was in the audit before, and stays there without a verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every change behind a proxy that loses, delays, doubles or swaps it: the verdict is held to the simulator's store."""
+"""Every change behind a proxy that loses, delays, doubles or swaps it: the verdict matches the simulator's store."""
 
 from __future__ import annotations
 
@@ -26,21 +26,24 @@ EXIT_CODES = {Verdict.DONE: {0}, Verdict.APPLIED: {0}, Verdict.UNKNOWN: {5}, Ver
 _PATHS = {"event": "/v2/live/events", "room": "/v1/meet/rooms", "relay": "/v1/meet/rooms"}
 
 NAMED = {"event.create", "room.create", "annotation.create", "subtitle.upload", "subtitle.copy", "material.upload"}
-"""Changes that make an object with a name, by which its answer is told from the answer about another new object."""
+"""Changes that create an object with a name. The name tells their reply from one about another new object."""
 
 EDITS = {"event.edit", "event.move", "relay.edit", "subtitle.edit", "annotation.edit"}
-"""Changes whose answer shows the changed values."""
+"""Changes whose reply shows the changed values."""
 
 ONLY_THE_ANSWER = {
     ("event.enable", "409"),
     ("event.poster", "another object"),
     ("event.poster", "another object, request lost"),
 }
-"""What nobody can tell: no field says that an event is enabled, and a new poster of an event may have any id."""
+"""Changes whose outcome only the reply shows.
+
+No field says that an event is enabled, and a new poster of an event may have any id.
+"""
 
 
 async def answers_of_others(platform: Rig, change: Any, documents: Documents) -> Mapping[str, object]:
-    """Return what the platform would answer to the same change of another object, and to a read of this one."""
+    """Return the replies to the same change of another object, and to a read of this one."""
     name, noun = change.name, change.name.partition(".")[0]
     if noun == "material":
         rows = [*documents["material"].values()] or [{"id": "m-1", "size": 1}]
@@ -66,7 +69,7 @@ async def answers_of_others(platform: Rig, change: Any, documents: Documents) ->
 
 @dataclass(frozen=True)
 class Trial:
-    """A change, the fault that it meets, and whether it is read back, as by a command."""
+    """A change, its fault, and whether the change is read back, as by a command."""
 
     change: str
     fault: str
@@ -85,14 +88,15 @@ def _trials() -> Iterator[Trial]:
 
 TRIALS = tuple(_trials())
 SAMPLE = TRIALS[1::7]
-"""A seventh of them: every fault, and every change."""
+"""A seventh of the trials, with every fault and every change."""
 
 
 @dataclass
 class Ending:
-    """End of a trial. `told`: results, each with whether the change had happened then. `happened`: whether at last.
+    """End of a trial. `told`: results, each with whether the change had happened then.
 
-    `sent`: requests for the change that the client sent. `delivered`: those that the platform got.
+    `happened`: whether it happened at last. `sent`: requests for the change that the client sent. `delivered`: those
+    that the platform got.
     """
 
     operation: Operation[Any]
@@ -104,7 +108,7 @@ class Ending:
     told: list[tuple[OperationResult, bool]] = field(default_factory=list)
 
     def falsehoods(self) -> Iterator[str]:
-        """Yield what was said and is not so."""
+        """Yield every untrue statement about the change."""
         if self.sent != 1:
             yield f"sent {self.sent} times"
         for result, was_so in self.told:
@@ -119,7 +123,7 @@ class Ending:
                 yield f"{result.verdict}, with another object: {result.text}"
 
     def _is_own(self, answered: str) -> bool:
-        """Return whether the object of that id is the changed one, or one that has come since."""
+        """Return whether the object with that id is the changed one, or a newer one."""
         name, old, new = self.operation.name, repr(self.before), repr(self.now)
         if name == "event.poster":  # the second copy of a change replaces the poster of the first
             return answered in new or self.delivered > 1
@@ -166,7 +170,7 @@ async def played(trial: Trial, path: Path) -> Ending:
 
 
 def excused(trial: Trial) -> bool:
-    """Return whether nothing but the answer could tell."""
+    """Return whether only the reply could show the outcome."""
     return (trial.change, trial.fault) in ONLY_THE_ANSWER
 
 

@@ -108,7 +108,7 @@ def test_an_end_that_two_ids_share_is_not_enough() -> None:
 
 
 def told(name: str, *others: Named) -> Confirmation:
-    """Return the confirmation that an event of that name asks for."""
+    """Return the confirmation for an event of that name."""
     plain = Confirmation("Complete?", (), "Complete", ConfirmLevel.TYPE_NAME)
     return recognisable(plain, Target("event", ID, "Main stage"), name, others)
 

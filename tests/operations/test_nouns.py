@@ -19,13 +19,13 @@ ROOMS = tuple(
 
 
 def found(words: str, rooms: tuple[Room, ...] = ROOMS) -> Room:
-    """The room that the words name."""
+    """Return the room that the words name."""
     room: Room = match(rooms, words, "room", lambda room: room.name or "")
     return room
 
 
 def refusal(words: str, rooms: tuple[Room, ...] = ROOMS) -> str:
-    """What is said of words that name no room, or several."""
+    """Return the error for words that name no room, or several."""
     with pytest.raises(NotMatched) as error:
         found(words, rooms)
     return str(error.value)
@@ -95,7 +95,7 @@ DOCUMENT: dict[str, Any] = {
 
 
 def turned(value: Any) -> Any:
-    """The same document, with the members of each object in another order."""
+    """Return the same document, with the members of each object in another order."""
     if isinstance(value, dict):
         return {name: turned(value[name]) for name in reversed(value)}
     return [turned(item) for item in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""No verdict without evidence: what a lost answer ends in is true, whatever the answer was and whenever it lands."""
+"""No verdict without evidence: the verdict after a lost reply is true, whatever the reply was and whenever it lands."""
 
 from __future__ import annotations
 

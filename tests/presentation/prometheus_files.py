@@ -1,4 +1,4 @@
-"""The dashboard and the alert rules as the tests read them."""
+"""Dashboard and alert rules for Prometheus, as the tests read them."""
 
 from __future__ import annotations
 

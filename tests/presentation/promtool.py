@@ -1,4 +1,4 @@
-"""promtool, which comes with Prometheus: it judges what is made for it."""
+"""promtool, the checker that comes with Prometheus."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ REQUIRED = "LIVEDECK_TEST_PROMTOOL"
 
 
 def promtool(*arguments: str | Path, text: str = "") -> str:
-    """What it complains of, told that text; what it refuses fails the test. Skips where there is none, or fails where
-    one must be."""
+    """Return the complaints of promtool about a text.
+
+    If promtool refuses, the test fails. Skips without promtool, or fails if the environment requires it.
+    """
     program = shutil.which("promtool")
     if program is None:
         sentence = "promtool is not installed (apt install prometheus): metrics and rules are not tried"

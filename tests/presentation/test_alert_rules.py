@@ -12,7 +12,7 @@ from presentation.prometheus_files import RULE_FILE, Rule, panel_expressions, ru
 from presentation.promtool import promtool
 
 EACH = "15s"
-"""Between two samples: `1x80` is 1 for twenty minutes."""
+"""Time between two samples: `1x80` is 1 for twenty minutes."""
 
 UP, GONE, LATE = "1x80", "1x4 stale", "_x5 1x80"
 
@@ -28,10 +28,10 @@ FRIDAY = {"job": "livedeck", "event_id": "4d2c", "name": "Friday show"}
 SEEN = "platform_link_up"
 SHOW = {INFO: (UP, UP), ON_AIR: (UP, UP), SEEN: (UP, UP), "build_info": (UP, UP)}
 BLIND = {**SHOW, ON_AIR: ("1x20 stale", "1x20 stale"), SEEN: ("1x20 0x60", "1x20 0x60")}
-"""Both get no response from the platform after five minutes."""
+"""Both collectors get no reply from the platform after five minutes."""
 
 DEAD = dict.fromkeys(SHOW, ("1x20 stale", "1x20 stale"))
-"""Both are killed after five minutes."""
+"""Both collectors are killed after five minutes."""
 
 RESTARTED = {**dict.fromkeys(SHOW, ("1x20 stale _x3 1x60", "1x20 stale _x3 1x60")), SEEN: ("1x20 stale _x3 0x60",) * 2}
 RESTARTED[INFO] = RESTARTED[ON_AIR] = DEAD[INFO]
@@ -50,12 +50,14 @@ UNTIL_BLIND = {
     "LivedeckEventSilent": (AGE, "75+15x80", "75+15x40 2x40", "2x17 62+15x63", SILENT),
     "LivedeckViewersLost": (LOST, "0x20 stale", "0x20 stale _x20 1x40", "1x18 0x2 stale", STOPPED),
 }
-"""Series of each alert of an event: firing until nothing is known, good again later, and too short to fire."""
+"""Series of each alert of an event: firing until the data ends, good again later, and too short to fire."""
 
 
 class Case(NamedTuple):
-    """What two collectors tell, each metric with the samples of the one and of the other, and whom it calls after so
-    many minutes: the labels of each alert, but its severity, and its words."""
+    """Metrics of two collectors with their samples, and the alerts that fire after some minutes.
+
+    `alerts`: labels of each alert, without its severity, and its words.
+    """
 
     rule: str
     what: str
@@ -265,7 +267,7 @@ CASES = (
 
 
 def input_series(series: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
-    """Those of both collectors, as promtool reads them."""
+    """Return the series of both collectors in promtool's form."""
     return [
         {"series": named(metric, instance), "values": values}
         for metric, pair in series.items()
@@ -275,7 +277,10 @@ def input_series(series: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
 
 
 def named(metric: str, instance: str) -> str:
-    """The series of that metric at that collector, of the job `livedeck` unless its labels begin with another one."""
+    """Return the series of that metric at that collector.
+
+    Its job is `livedeck`, unless the labels begin with another one.
+    """
     name, _, labels = f"livedeck_{metric}".removesuffix("}").partition("{")
     job = "" if labels.startswith("job=") else 'job="livedeck",'
     return f'{name}{{{job}instance="{instance}"{"," if labels else ""}{labels}}}'
@@ -287,7 +292,7 @@ def runbook(rule: Rule, labels: Mapping[str, str]) -> str:
 
 
 def written(case: Case) -> dict[str, Any]:
-    """As promtool reads it."""
+    """Return the case in promtool's form."""
     rule = next(rule for rule in rules() if rule.name == case.rule)
     return {
         "name": f"{case.rule}: {case.what}",

@@ -1,4 +1,4 @@
-"""A calendar has what is known of the plan, as a reader that is not its writer finds it."""
+"""A calendar has the known parts of the plan, as read by another library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHANGED = "2026-02-27T08:30:00+02:00"
 
 
 def read(text: str) -> list[Any]:
-    """The entries of a calendar, by a reader of another library."""
+    """Return the entries of a calendar, read by another library."""
     return list(vobject.readOne(text).contents.get("vevent", []))
 
 

@@ -1,4 +1,4 @@
-"""No chart draws a gap that never was, nor hides one, for shows of any length and spacing."""
+"""No chart draws a gap that was none, or hides one, for shows of any length and spacing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def show(random: Random) -> tuple[EventState, RenderTime]:
-    """An event on air for 30 s to 6 h with a sample each 2 to 30 s, some of them missing, and the newest in time."""
+    """Return an event on air for 30 s to 6 h with a sample each 2 to 30 s, some missing, and the newest in time."""
     length, cadence = 30 * 720 ** random.random(), random.choice([2.0, 5.0, 10.0, 30.0, random.uniform(2, 30)])
     times: list[float] = []
     at = START.timestamp() + random.uniform(0, 10)

@@ -46,7 +46,7 @@ def state(
     freshness: Freshness = Freshness.FRESH,
     **event: object,
 ) -> EventState:
-    """An event that began ten minutes ago, with one sample."""
+    """Return an event that began ten minutes ago, with one sample."""
     begun = NOW - timedelta(minutes=10)
     time, audio, fps = array("d", [NOW.timestamp()]), array("d", [128_000]), array("d", [30])
     sample = Readings(time, array("d", [video]), audio, fps, array("q", [0]))

@@ -1,4 +1,4 @@
-"""Each face shows the value of an alarm with the limit that it broke, in the same words."""
+"""Every screen and output shows the value of an alarm with its limit, in the same words."""
 
 from __future__ import annotations
 

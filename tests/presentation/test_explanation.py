@@ -1,4 +1,4 @@
-"""Words of an explanation: each forecast names its condition, and what was not recorded says so."""
+"""Words of an explanation: each forecast names its condition, and unrecorded values are called so."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BARE = Explanation(
     (),
     None,
 )
-"""As a snapshot of the past has it."""
+"""Explanation from a snapshot of the past."""
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_what_is_silent_says_by_whom_and_until_when_and_what_decides_says_where(
 
 
 def explained(kind: str, *deciding: DecidingLimit, content: str = "show") -> Explanation:
-    """An event with one alarm of a kind, as the monitor explains it now."""
+    """Return an event with one alarm of a kind, as the monitor explains it now."""
     alarm = OpenAlarm(AlarmKey("one", kind), Severity.WARNING, AlarmState.UNACKNOWLEDGED, NOW, "", "", "")
     return replace(BARE, open=(alarm,), decides=deciding, content=content)
 

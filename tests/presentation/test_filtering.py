@@ -1,4 +1,4 @@
-"""The filter language, as tables of what is typed and which events pass."""
+"""Filter language, as tables of filters and the events that pass them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIELDS = EVENTS.filter_fields()
 
 
 def passing(text: str, *events: EventState, render_time: RenderTime = FRESH) -> list[EventState]:
-    """The events that pass that filter."""
+    """Return the events that pass the filter."""
     return list(filter_rows(events, parse(text, FIELDS), EVENTS, render_time))
 
 

@@ -1,4 +1,4 @@
-"""The log of alarms is told by incidents: one thread for what was one fault."""
+"""The log of alarms is grouped by incidents: one thread for one fault."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ UNSTABLE = replace(LOSS, kind="BITRATE_UNSTABLE", severity=Severity.WARNING, act
 
 
 def record(alarm: Alarm, minutes_ago: float, turn: AlarmTransition, state: AlarmState, **changes: str) -> AlarmRecord:
-    """That transition of the alarm, so long ago."""
+    """Return a transition of the alarm some minutes ago."""
     changed = replace(alarm, state=state, **changes)  # type: ignore[arg-type]
     at = NOW - timedelta(minutes=minutes_ago)
     return AlarmRecord.of(AlarmChange(at, turn, replace(changed, answered_at=at)))
@@ -60,12 +60,12 @@ STORY = (RAISED, HIDDEN, READ, NOTED, OVER, HIDDEN_OVER)
 
 
 def told(incident: Incident) -> str:
-    """What the pane says, as one line."""
+    """Return the text of the pane, as one line."""
     return " ".join(" ".join(plain(line).split()) for line in incident_lines(incident, 100, 40))
 
 
 def row(incident: Incident) -> str:
-    """The row of the table, as a wide screen has it."""
+    """Return the row of the table, as on a wide screen."""
     return plain(row_line(incident, FRESH, layout(INCIDENTS.columns, 160)))
 
 
@@ -118,7 +118,7 @@ def test_nobody_is_said_to_have_been_silent_about_an_alarm_whose_beginning_the_l
 
 
 def of_deck(kind: str, severity: Severity = Severity.CRITICAL) -> AlarmRecord:
-    """An alarm of the deck, raised before all others."""
+    """Return an alarm of the deck, raised before all others."""
     alarm = replace(LOSS, event_id=DECK, kind=kind, subject="platform", severity=severity)
     return record(alarm, 21, AlarmTransition.RAISED, AlarmState.UNACKNOWLEDGED)
 

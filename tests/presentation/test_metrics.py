@@ -1,4 +1,4 @@
-"""What Prometheus is told (scripting.md, "Metrics"): its format and its bounds."""
+"""Metrics for Prometheus (scripting.md, "Metrics"): their format and their bounds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BOUNDED = {
 
 
 class Parsed(NamedTuple):
-    """A line of the text."""
+    """Line of the text."""
 
     name: str
     labels: dict[str, str]
@@ -48,7 +48,7 @@ class Parsed(NamedTuple):
 
 @cache
 def evening() -> Snapshot:
-    """The demo workspace, with every sample judged."""
+    """Return the demo workspace, with every sample judged."""
 
     async def work() -> Snapshot:
         simulator = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True))
@@ -65,7 +65,7 @@ def text_of(snapshot: Snapshot, *, watched: bool = True, counted: Counted = NOTH
 
 
 def parsed(text: str) -> list[Parsed]:
-    """By the parser of Prometheus' own client, which is not ours."""
+    """Parse the text with Prometheus' own client."""
     assert text.endswith("\n")
     families = [*text_string_to_metric_families(text.encode().decode())]
     assert [family.name for family in families if family.type == "unknown" or not family.documentation] == []
@@ -73,7 +73,7 @@ def parsed(text: str) -> list[Parsed]:
 
 
 def everything_counted() -> Counted:
-    """Of a collector that does everything."""
+    """Return the counts of a collector that does everything."""
     requests = RequestCounts()
     requests.results.update({("list events", "ok"): 40, ("get QoS of event", "unreachable"): 2})
     for operation, seconds in (("list events", 0.05), ("list events", 0.3), ("list events", 60.0)):
@@ -234,7 +234,7 @@ def test_what_a_collector_counts_is_told_and_what_it_does_not_do_is_missing() ->
 
 
 def probed(snapshot: Snapshot, **fields: Any) -> Snapshot:
-    """That snapshot, with a round of the probe for each event."""
+    """Return the snapshot, with a round of the probe for each event."""
     return replace(snapshot, events=tuple(replace(event, viewer=seen(0, **fields)) for event in snapshot.events))
 
 

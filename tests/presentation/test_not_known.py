@@ -1,4 +1,4 @@
-"""Words for what is not known name the reason, the same one everywhere (monitoring.md, "Who is to blame")."""
+"""Words for unknown values name the reason, the same one everywhere (monitoring.md, "Who is to blame")."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def _last(deck: Deck, seconds: float) -> Snapshot:
 
 
 class Case(NamedTuple):
-    """A trouble, the cause in JSON, and the reason in words."""
+    """Trouble, the cause in JSON, and the reason in words."""
 
     watch: Callable[[], Awaitable[Snapshot]]
     cause: str

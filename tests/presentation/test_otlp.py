@@ -18,7 +18,7 @@ Row = tuple[str, frozenset[tuple[str, str]], float]
 
 
 def of_otlp(content: bytes) -> Iterator[Row]:
-    """Each value of a request, under the name and labels that Prometheus gives it."""
+    """Yield each value of a request, under its Prometheus name and labels."""
     (resource,) = ExportMetricsServiceRequest.FromString(content).resource_metrics
     for metric in resource.scope_metrics[0].metrics:
         kind = metric.WhichOneof("data")

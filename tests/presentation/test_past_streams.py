@@ -1,4 +1,4 @@
-"""Which stream ran at a moment, and which one to compare with (interface.md, "Earlier streams")."""
+"""The stream at a past moment, and the stream to compare it with (interface.md, "Earlier streams")."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DAY = timedelta(days=1)
 
 
 def show(days_ago: float, event_id: str = "one", name: str = "Show") -> PastStream:
-    """A show of two hours that began at 20:30 so many days ago."""
+    """Return a show of two hours that began at 20:30 some days ago."""
     first = TODAY - days_ago * DAY
     return PastStream(event_id, f"{event_id}-{days_ago}", name, first, first + timedelta(hours=2))
 

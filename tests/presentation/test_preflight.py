@@ -1,4 +1,4 @@
-"""GO or NO-GO: each item by itself, and what the verdict is made of."""
+"""GO or NO-GO: each item by itself, and how they make the verdict."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_shows_that_begin_together_are_one_item_the_nearest_first() -> None:
 
 
 def at(*, minutes: float, **fields: Any) -> Event:
-    """An event that begins in so many minutes."""
+    """Return an event that begins in `minutes`."""
     start = (NOW + timedelta(minutes=minutes)).isoformat()
     stream = {"id": "s", "status": "pending", "started_at": start}
     return event(name=None, scheduled={"time": start}, stream=stream, **fields)
@@ -181,7 +181,7 @@ KEYS = ("a-key-of-4711", "a-key-of-4712", "", None)
 
 
 def workspace(chance: Random) -> Snapshot:
-    """Four events that start soon or run, with restreams and posters of any kind."""
+    """Return four events that start soon or run, with restreams and posters of any kind."""
     events = []
     for place in range(4):
         restreams = [
@@ -199,7 +199,7 @@ NEEDED = ("scheduled", "restreams", "poster", "video", "chat_active", "reconnect
 
 
 def partly_listed(moment: Snapshot, chance: Random) -> Snapshot:
-    """The same workspace, but that its list lacks some fields; those of some events were read by id."""
+    """Return the workspace as if its list lacked some fields; those of some events were read by id."""
     states, lists = [], {}
     for state in moment.events:
         lacked = {name for name in NEEDED if chance.random() < 0.4}
@@ -218,7 +218,7 @@ def marks(moment: Snapshot, place: int) -> dict[str, Mark]:
 
 
 def passed_on(moment: Snapshot, *without: str) -> Snapshot:
-    """The moment as the history stores it and a collector sends it."""
+    """Return the snapshot as the history stores it and a collector sends it."""
     values = json.loads(json.dumps(encode(moment).values))
     assert "a-key-of" not in json.dumps(values)
     return decode({name: value for name, value in values.items() if name not in without})

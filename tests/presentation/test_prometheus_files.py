@@ -1,4 +1,4 @@
-"""The files that read the metrics: the Grafana dashboard, and the Prometheus alert rules."""
+"""Files that read the metrics: the Grafana dashboard, and the Prometheus alert rules."""
 
 from __future__ import annotations
 

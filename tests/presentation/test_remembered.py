@@ -1,4 +1,4 @@
-"""What is remembered is what would be worked out again."""
+"""A cached result equals a new computation."""
 
 from __future__ import annotations
 

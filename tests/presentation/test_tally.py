@@ -34,7 +34,7 @@ LINK = ConnectionStatus(ConnectionState.OK, since=NOW, as_of=NOW)
 
 
 def shown(tally: BroadcastState, ingest: Ingest = ARRIVES, start: float | None = None, **fields: Any) -> Display:
-    """The display of an event that starts so many seconds from now."""
+    """Return the display of an event that starts `start` seconds from now."""
     stale, link = fields.pop("stale", False), fields.pop("link", LINK)
     reference = None if start is None else NOW + timedelta(seconds=start)
     event = Event(id="one", name="Studio A")

@@ -1,4 +1,4 @@
-"""The hours around now say when each event was, is and will be on air, and when something was wrong."""
+"""The hours around now show when each event was, is and will be on air, and when it had a fault."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 120, 9
 
 
 def state(name: str, tally: BroadcastState, minutes: float, *, elapsed: float | None = None) -> EventState:
-    """An event whose reference time lies so many minutes after now."""
+    """Return an event whose reference time is `minutes` after now."""
     phase = Phase(tally, NOW + timedelta(minutes=minutes), elapsed=elapsed)
     return EventState(Event(id=name, name=name), NOW, phase, QosState(as_of=NOW), HealthAssessment())
 
@@ -33,7 +33,7 @@ TOMORROW = state("Concert", BroadcastState.SCHEDULED, 60 * 30)
 
 
 def faulty(event: EventState, severity: Severity) -> EventState:
-    """The same with a fault of the last ten minutes."""
+    """Return the event with a fault of the last ten minutes."""
     found = Finding("PACKET_LOSS", severity, "loss", "no loss")
     episode = Episode("PACKET_LOSS", severity, "", NOW - timedelta(minutes=10), None, "loss", "no loss")
     return replace(event, assessment=replace(event.assessment, findings=(found,)), episodes=(episode,))
@@ -57,7 +57,7 @@ def test_what_is_wrong_comes_first_then_what_is_next_what_is_well_what_is_over()
 
 
 def rows_of(states: Sequence[EventState], render_time: RenderTime) -> list[list[tuple[str, Role]]]:
-    """The rows of these events, by what they mean; each leads to its event wherever it is clicked."""
+    """Return the rows of these events; a click anywhere on a row leads to its event."""
     rows = Today().lines(states, render_time, WIDTH, HEIGHT)[1:]
     assert {role.command for row in rows for _, role in row if isinstance(role, Link)} == {"row.select"}
     return [[(text, role.role if isinstance(role, Link) else role) for text, role in row] for row in rows]

@@ -1,4 +1,4 @@
-"""What a row of the Videos screen says about extras is in the lists that the deck has received."""
+"""A row of the Videos screen shows only extras that are in the received lists."""
 
 from __future__ import annotations
 

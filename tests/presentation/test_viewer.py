@@ -50,7 +50,7 @@ def seen(found: ViewerState | None = PLAYS, content: Content = Content.SHOW, **c
 
 
 def wrong(kind: str, severity: Severity = Severity.CRITICAL, **changes: Any) -> EventState:
-    """The same with a present fault of this kind."""
+    """Return the event with a present fault of this kind."""
     event = seen(**changes)
     return replace(event, assessment=replace(event.assessment, findings=(Finding(kind, severity, "", ""),)))
 

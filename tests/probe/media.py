@@ -1,4 +1,4 @@
-"""Segments that are made for a test, by the encoders of PyAV."""
+"""Segments for tests, made by the encoders of PyAV."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def flat(luma: int) -> Paint:
 
 
 def ramp(_: int = 0) -> bytes:
-    """A still picture."""
+    """Return a still picture."""
     return bytes(40 + (3 * x + 2 * y) % 180 for y in range(HEIGHT) for x in range(WIDTH))
 
 
@@ -32,7 +32,7 @@ def moving(number: int) -> bytes:
 
 
 def clock(number: int) -> bytes:
-    """A gray picture with two small squares, of which one is lit at a time."""
+    """Return a gray picture with two small squares, one of which is lit at a time."""
     lit = 100 if number // FPS % 2 else 104
     rows = [bytearray([90]) * WIDTH for _ in range(HEIGHT)]
     for row in rows[40:48]:

@@ -1,4 +1,4 @@
-"""A CDN without a socket: playlists and segments of two seconds that follow the test's clock, and their faults."""
+"""CDN without a socket: playlists and segments of two seconds that follow the test's clock, and their faults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ low.m3u8
 """
 
 SEGMENT = (b"G" + bytes(187)) * 372
-"""A whole transport stream of 70 kB."""
+"""Whole transport stream of 70 kB."""
 
 
 @dataclass
@@ -91,13 +91,13 @@ class Cdn:
 
     @property
     def rounds(self) -> list[tuple[float, str]]:
-        """Time and address of each master playlist, and of each lowest one."""
+        """Return time and address of each request for a master playlist or a lowest playlist."""
         return [(at, address) for at, address, _ in self.asked if address.endswith("low.m3u8")]
 
 
 @dataclass
 class Looks:
-    """A decoder that always sees the same."""
+    """Decoder that always gives the same result."""
 
     sight: Sight = field(
         default_factory=lambda: Sight(

@@ -1,4 +1,4 @@
-"""Whether a segment is whole shows without decoding it."""
+"""A segment shows whether it is whole without decoding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segments of strangers are judged, and none of them costs more than an unknown."""
+"""Segments of strangers are judged; the worst of them costs no more than the verdict unknown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FAILED = "picture unknown: the decoder died"
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no slow machine decide a test."""
+    """Raise all time limits, so that a slow machine decides no test."""
     monkeypatch.setattr(eyes_module, "DEADLINE", 60.0)
     monkeypatch.setattr(eyes_module, "_START", 300.0)
 

@@ -54,7 +54,7 @@ async def test_a_playlist_is_asked_without_token_and_cookie(fetcher: Fetcher) ->
 
 
 class Breaking:
-    """A host that closes the first connections without a reply, or never replies in time."""
+    """Host that closes the first connections without a reply, or never replies in time."""
 
     def __init__(self, breaks: int = 0, *, is_silent: bool = False) -> None:
         self.breaks, self.is_silent, self.asked = breaks, is_silent, 0

@@ -1,4 +1,4 @@
-"""Where an address comes from, and what its rounds cost."""
+"""Sources of an address, and the cost of its rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Playlists as values: what a stranger may send, which segment is the newest, and what is no playlist."""
+"""Playlists as values: hostile input, the newest segment, and texts that are no playlist."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def events(count: int = 1) -> list[Viewed]:
 async def running(
     plan: Plan = PLAN, looks: Looks | None = None
 ) -> AsyncIterator[tuple[Prober, Cdn, Callable[[float], Awaitable[None]]]]:
-    """A prober that runs, its CDN, and a way to let time pass."""
+    """Yield a running prober, its CDN, and a function that lets time pass."""
     clock = VirtualClock()
     cdn = Cdn(clock)
     prober = Prober(plan, Fetcher(cdn, timer=clock.monotonic), clock, looks)

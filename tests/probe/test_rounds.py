@@ -1,4 +1,4 @@
-"""What a round proves: the state that viewers get follows from the findings alone."""
+"""Evidence of a round: the state of viewers follows from the findings alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def at(seconds: float) -> datetime:
 
 
 def playing(seconds: float, head: int, **more: object) -> Found:
-    """A round that found this head; its segments take 2 s, and the encoder is 6 s ahead of the round."""
+    """Return a round that found this head; its segments take 2 s, and the encoder is 6 s ahead of the round."""
     segment = Segment(head, Part("a.ts"), 2.0, at(seconds - 8))
     media = Media(2.0, (segment,), bool(more.pop("is_ended", False)), bool(more.pop("is_encrypted", False)))
     return Found(at(seconds), media=media, rungs=RUNGS, has_read_master=True, **more)  # type: ignore[arg-type]

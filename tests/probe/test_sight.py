@@ -1,4 +1,4 @@
-"""The rules for black, still and silent, on cells and peaks."""
+"""Rules for black, still and silent, on cells and peaks."""
 
 from __future__ import annotations
 

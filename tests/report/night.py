@@ -1,4 +1,4 @@
-"""A scenario of the simulated platform, played on a clock of its own into a history, with a person at the deck."""
+"""Scenario of the simulator, played on its own clock into a history, with a person at the deck."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from livedeck.simulator import Simulator, load_scenario
 ANNA = "anna@regie:7"
 NIGHT = "bad-night"
 SCRIPT = Path(livedeck.simulator.__file__).parent / "data" / "scenarios" / f"{NIGHT}.toml"
-"""The scenario, as its author wrote it."""
+"""File of the scenario, as its author wrote it."""
 
 
 def record_night(path: Path) -> None:
-    """Play the bad night into that file. Somebody acknowledges what is critical 30 s after it was raised, notes what
-    she does, marks a moment, and something is sent."""
+    """Play the bad night into a history.
+
+    A person acknowledges each critical alarm after 30 s, writes notes and marks a moment; one message is sent.
+    """
     with asyncio.Runner(loop_factory=Warp) as runner:
         runner.run(_record(path))
 
@@ -43,13 +45,13 @@ async def _record(path: Path) -> None:
 
 
 class Person:
-    """Sits at the deck."""
+    """Operator at the deck."""
 
     def __init__(self, monitor: Monitor, history: History) -> None:
         self._monitor, self._history, self._has_acted = monitor, history, False
 
     async def look(self, snapshot: Snapshot) -> None:
-        """Act, once, on the critical alarm that has stood for half a minute."""
+        """Act once on the critical alarm that has been present for half a minute."""
         for alarm in snapshot.alarms:
             is_due = alarm.kind == "FPS_COLLAPSE" and (snapshot.at - alarm.since).total_seconds() > 30
             if is_due and not self._has_acted:

@@ -1,4 +1,4 @@
-"""Readers of a report that are not ours: Markdown tables by the rules of GitHub's, HTML by the standard library."""
+"""Readers of a report by other rules than ours: Markdown tables as on GitHub, HTML by the standard library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ _LINK = re.compile(r"(?<!\\)!?\[[^\]]*\]\(|(?<!\\)<[a-z/!]|(?<!\\)https?://", re
 
 
 def markdown_tables(text: str) -> dict[str, list[dict[str, str]]]:
-    """The last table under each heading, as rows. Raises AssertionError for a row with other cells than its head."""
+    """Return the last table under each heading, as rows.
+
+    Raises AssertionError for a row with another number of cells than its head.
+    """
     tables: dict[str, list[dict[str, str]]] = {}
     heading, head = "", list[str]()
     for line in text.splitlines():
@@ -38,7 +41,7 @@ def _plain(cell: str) -> str:
 
 
 class Page(HTMLParser):
-    """The elements of a page, its words, and its tables as rows of cells."""
+    """Elements of a page, its words, and its tables as rows of cells."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -78,5 +81,5 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        """The text that a reader sees."""
+        """Text that a reader sees."""
         return "".join(self.words)

@@ -1,4 +1,4 @@
-"""history, episodes, search, report and handover on a machine that is attached: the collector's answers, over HTTP."""
+"""Commands about the past on an attached machine: the collector answers them over HTTP."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from virtual_clock import VirtualClock
 
 TOKEN = "of-a-deck-" + "x" * 32
 NOW = datetime(2026, 11, 21, 9, 13, 45, tzinfo=UTC)
-"""Now, by the collector's clock; somebody watched half a minute ago."""
+"""Present time by the collector's clock. A deck watched half a minute ago."""
 
 
 class Failing:
-    """Does not answer what is named as one of its paths."""
+    """App that replies 502 to paths with a given end."""
 
     def __init__(self, app: ASGIApp, path: str) -> None:
         self._app, self._path = app, path
@@ -50,7 +50,7 @@ class Failing:
 
 @contextmanager
 def served(history: Path, guard: Callable[[ASGIApp], ASGIApp] = lambda app: app) -> Iterator[str]:
-    """The address of what a collector answers of the past. `guard`: stands before it."""
+    """Yield the address of a collector's answers about the past. `guard`: wraps the app."""
     tokens = {"wall": CollectorTokenSettings(sha256=sha256(TOKEN.encode()).hexdigest(), may="read")}
     app = Starlette(routes=past.routes(HistoryReader(history), lambda: NOW))
     door = guard(Doorkeeper(app, Access(lambda: tokens, VirtualClock(NOW))))
@@ -77,7 +77,7 @@ def served(history: Path, guard: Callable[[ASGIApp], ASGIApp] = lambda app: app)
 
 @pytest.fixture(scope="module")
 def collector(night: Path) -> Iterator[str]:
-    """The address of one that has seen the bad night."""
+    """Address of a collector that has seen the bad night."""
     with served(night) as address:
         yield address
 
@@ -122,7 +122,7 @@ def _undated(text: str) -> Any:
 
 
 class Older:
-    """Answers like a collector of the version before `unwatched` and `stops`."""
+    """App like a collector of the version before `unwatched` and `stops`."""
 
     NEWER = "unwatched", "stops"
 

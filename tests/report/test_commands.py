@@ -1,4 +1,4 @@
-"""history, episodes and search: what happened is answered from the history's file, without the platform."""
+"""Commands about the past answer from the history's file, without the platform."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ STRETCH = ("--from", FROM, "--to", TO)
 
 
 def run(night: Path, tmp_path: Path, *line: str, code: int = 0) -> str:
-    """Standard output of the command on that history, or standard error where it is to fail. Nothing listens there."""
+    """Return the standard output of the command on that history, or its standard error for a failure.
+
+    The address of the platform has no server.
+    """
     env = {"LIVEDECK_HISTORY": str(night), "LIVEDECK_BASE_URL": "http://127.0.0.1:9", "TZ": "UTC"}
     done = called(tmp_path, *line, env=env)
     assert done.returncode == code, done.stderr
@@ -147,12 +150,12 @@ def test_without_a_file_nothing_is_known_and_that_is_said(tmp_path: Path) -> Non
 
 
 def platform_event(**fields: Any) -> Event:
-    """An event as the platform answers it."""
+    """Return an event as the platform sends it."""
     return Event.model_validate(fields)
 
 
 async def _record_evening(path: Path, now: datetime) -> None:
-    """A choir on air with an alarm that was read and one that was put away, and a show that comes."""
+    """Record a choir on air with an acknowledged and a shelved alarm, and a planned show."""
     read = Alarm(
         "e1",
         "AUDIO_LOST",
@@ -189,7 +192,7 @@ async def _record_evening(path: Path, now: datetime) -> None:
 
 
 async def _record_deletion(path: Path, now: datetime) -> None:
-    """Two choirs, of which one is deleted."""
+    """Record two choirs, one of which is deleted."""
     states = [
         EventState(
             platform_event(id=event_id, name=name), now, Phase(BroadcastState.DRAFT), QosState(), HealthAssessment()
@@ -214,7 +217,7 @@ def test_a_deleted_event_is_known_by_its_name(tmp_path: Path) -> None:
 
 
 async def _record_creation(path: Path, now: datetime) -> None:
-    """Two choirs that were watched from two minutes ago on, until one ago; then somebody makes a show."""
+    """Record two choirs, watched from two minutes ago to one minute ago; then a person creates a show."""
     await _record_deletion(path, now)
     history = await History.open(path, now)
     made = ActionRecord(now - timedelta(seconds=50), "event.create", "event", "", "Stranger show", AuditOutcome.DONE)

@@ -28,11 +28,11 @@ from trials import trials
 
 BEGIN = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POLLED = 5.0
-"""Seconds between two snapshots of a deck at work."""
+"""Seconds between two snapshots of a running deck."""
 
 
 class Show(NamedTuple):
-    """Samples of a show, and the stretch in which no deck watched; seconds from its start."""
+    """Samples of a show, and the unwatched time; in seconds from its start."""
 
     length: float
     times: list[float]
@@ -40,13 +40,13 @@ class Show(NamedTuple):
 
     @property
     def spacing(self) -> float:
-        """The longest usual time between two samples: beyond it, more than one and a half are missing."""
+        """Longest usual time between two samples. A longer time lacks more than one and a half samples."""
         usual = median(after - before for before, after in pairwise(self.times))
         return max(2.5 * usual, usual + 2)
 
     @property
     def gaps(self) -> list[tuple[float, float]]:
-        """The samples beside each gap."""
+        """Return the samples beside each gap."""
         return [(before, after) for before, after in pairwise(self.times) if after - before > self.spacing]
 
 
@@ -97,14 +97,14 @@ def _snapshot(show: Show, at: float, known: list[Reading]) -> Snapshot:
 
 
 def curve(html: str, name: str) -> list[tuple[float, float]]:
-    """The stretches that a curve of the page is drawn over, in parts of its width of 1,000."""
+    """Return the stretches of a curve of the page, in parts of its width of 1,000."""
     (path,) = re.findall(rf'<path class="line {name}" d="([^"]*)"', html)
     runs = [[float(point.split()[0]) for point in part.split(" L")] for part in path.split("M")[1:]]
     return [(run[0], run[-1]) for run in runs]
 
 
 def bars(html: str, name: str) -> list[tuple[float, float]]:
-    """The bars of one kind in the lane of the signal."""
+    """Return the bars of one kind in the lane of the signal."""
     lane = re.search(r"<title>Signal over time</title>(.*?)</svg>", html)
     assert lane
     found = re.findall(rf'<rect class="{name}" x="([\d.]+)" y="0" width="([\d.]+)"', lane[1])
@@ -151,7 +151,7 @@ def _check_page(show: Show, html: str) -> None:
 
 
 def _check_lines(show: Show, text: str) -> None:
-    """A line says `no sample` only if a gap covers its whole time."""
+    """Check that a line says `no sample` only if a gap covers its whole time."""
     found = re.findall(r"^(\d\d):(\d\d):(\d\d)Z +\d+ .*no sample$", text, re.MULTILINE)
     times = [3600 * (int(hour) - BEGIN.hour) + 60 * int(minute) + int(second) for hour, minute, second in found]
     (minutes, seconds), *_ = re.findall(r"one line per (?:(\d+):)?(\d+)", text)

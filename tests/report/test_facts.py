@@ -51,7 +51,7 @@ def at(seconds: float) -> datetime:
 
 
 def samples(*stretches: tuple[float, float]) -> Readings:
-    """A sample each two seconds, in these seconds of the show."""
+    """Return a sample each two seconds, in these seconds of the show."""
     times = [NOW.timestamp() + second for since, until in stretches for second in range(int(since), int(until), 2)]
     count = len(times)
     return Readings(
@@ -266,7 +266,7 @@ def test_stretches_are_sets_of_moments(first: list[tuple[int, int]], second: lis
 
 
 def turn(seconds: float, turn: AlarmTransition, actor: str = "") -> AlarmRecord:
-    """Return that turn of an alarm, so many seconds into the show."""
+    """Return a transition of an alarm, some seconds into the show."""
     state, words = AlarmState.UNACKNOWLEDGED, ("Show", "", "no samples", "samples")
     return AlarmRecord(at(seconds), turn, "e1", "NO_INGEST", "", Severity.CRITICAL, state, at(10), *words, actor=actor)
 

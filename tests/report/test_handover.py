@@ -1,4 +1,4 @@
-"""The handover says what is open now, and of what has ended when it ended; ages run only while somebody watches."""
+"""The handover lists open alarms, and the ends of others; ages count only while a deck watches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOW = datetime(2026, 11, 21, 21, tzinfo=UTC)
 
 
 def alarm(kind: str, state: AlarmState, minutes: float, cleared: float | None = None) -> Alarm:
-    """An alarm that began so many minutes ago, and may have cleared."""
+    """Return an alarm that began some minutes ago, and may have cleared."""
     ended = None if cleared is None else NOW - timedelta(minutes=cleared)
     return Alarm(
         "e", kind, Severity.CRITICAL, NOW - timedelta(minutes=minutes), "Show", "fps 15.0", "over 20.0", changed=NOW,

@@ -1,4 +1,4 @@
-"""The report of the bad night says what the scenario's file says, in each of its forms."""
+"""The report of the bad night matches the scenario's file, in each of its formats."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EVENTS = ("Main stage", "Second stage", "Small hall")
 
 
 def second(text: str) -> float:
-    """Seconds from the beginning of a play: `+00:05:45`."""
+    """Return the seconds from the beginning of a play: `+00:05:45`."""
     hours, minutes, seconds = map(int, text.strip("+").split(":"))
     return float(3600 * hours + 60 * minutes + seconds)
 
@@ -41,13 +41,13 @@ def step(**wanted: Any) -> float:
 
 
 def since_start(text: str) -> float:
-    """Seconds from the beginning of the play to that moment."""
+    """Return the seconds from the beginning of the play to a time."""
     return (datetime.fromisoformat(text) - START).total_seconds()
 
 
 @pytest.fixture(scope="module")
 def folder(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of each event, and of the day, in a folder of its own."""
+    """Reports of each event, and of the day, in a folder of their own."""
     home = tmp_path_factory.mktemp("reports")
     env = {"LIVEDECK_HISTORY": str(night), "LIVEDECK_BASE_URL": "http://127.0.0.1:9", "TZ": "UTC"}
     for name in EVENTS:
@@ -60,7 +60,7 @@ def folder(night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def text_of(folder: Path, name: str, form: str) -> str:
-    """The report of that event in that form."""
+    """Return the report of an event in a format."""
     return (folder / name / f"report.{form}").read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""What viewers got, in a report: one round stands for the time to the next, and unseen time counts as nothing."""
+"""State of viewers in a report: one round counts until the next, and unseen time counts as nothing."""
 
 from __future__ import annotations
 

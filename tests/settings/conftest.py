@@ -1,4 +1,4 @@
-"""No setting from outside."""
+"""Environment without settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No setting from outside; the TOML file's place."""
+    """Path of the TOML file, in an environment without settings."""
     for name in [name for name in os.environ if name.startswith("LIVEDECK_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Where a collector is, and that its token goes there and nowhere else."""
+"""Addresses of collectors, to which alone their tokens go."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROFILE_TOKEN = f'{PROFILE}collector_token_keyring = "staging/b"\n'
 
 
 def write(text: str) -> None:
-    """Make that the settings file."""
+    """Write the settings file."""
     from livedeck.environment import config_path
 
     config_path().parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A script gets the client that the settings describe, as each command does."""
+"""A script gets the client that the settings describe, like each command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from livedeck.simulator import Simulator, serve
 
 @pytest.fixture
 async def platform(bare: Path) -> AsyncIterator[str]:
-    """A simulated platform that the profile `studio` of the settings file names; its token."""
+    """Token of a simulated platform that the profile `studio` of the settings file names."""
     service = Simulator(seed=7)
     async with serve(service) as addresses:
         _write_settings(bare, addresses.base_url, service.token)

@@ -1,4 +1,4 @@
-"""`[engine]`: where collectors meet, and what is refused with its line."""
+"""`[engine]`: the Redis of the collectors, and faults with their lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every fault of the settings ends the real command with exit code 2 and a line: where, which key, what to do."""
+"""Every fault of the settings ends the real command with exit code 2 and a line: place, key and remedy."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ A = 'base_url = "https://a.example"\n'
 
 @dataclass(frozen=True)
 class Case:
-    """What stands in `config.toml` and around it, which command is called, and the words of its answer.
+    """Text of `config.toml` and its surroundings, the command, and words of its output.
 
-    `make`: makes the file, where it is more than text. `is_named`: whether that file is named in the answer; where the
-    fault is elsewhere, another place is among the words.
+    `make`: makes the file if it is more than text. `is_named`: whether the output names that file; otherwise it names
+    another place.
     """
 
     text: str | bytes = ""
@@ -36,7 +36,7 @@ class Case:
 
 
 def token_file(content: bytes = SECRET.encode(), mode: int = 0o600) -> Callable[[Path], object]:
-    """Settings that name a token file with that content and mode."""
+    """Return a function that writes a token file with that content and mode, and settings that name it."""
 
     def make(path: Path) -> None:
         path.write_text(f'{A}token_file = "token"\n')
@@ -47,7 +47,7 @@ def token_file(content: bytes = SECRET.encode(), mode: int = 0o600) -> Callable[
 
 
 def writable(mode: int) -> Callable[[Path], object]:
-    """Settings of that mode."""
+    """Return a function that writes settings with that mode."""
 
     def make(path: Path) -> None:
         path.write_text(A)
@@ -57,7 +57,7 @@ def writable(mode: int) -> Callable[[Path], object]:
 
 
 def socket_at(path: Path) -> None:
-    """A socket in place of the file; bound from its folder, for the path may be too long."""
+    """Put a socket in place of the file. It is bound from its folder, because the path may be too long."""
     before = Path.cwd()
     os.chdir(path.parent)
     try:
@@ -68,7 +68,7 @@ def socket_at(path: Path) -> None:
 
 
 def elsewhere(words: tuple[str, ...], text: str = "", **fields: Any) -> Case:
-    """A fault of something else than the file."""
+    """Return a fault outside the file."""
     return Case(text, words, is_named=False, **fields)
 
 

@@ -1,4 +1,4 @@
-"""Every fault is named with its origin, its line and what is allowed, and no secret is in any word."""
+"""Every fault is named with its origin, its line and the allowed values; no message contains a secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the history is kept."""
+"""Path of the history."""
 
 from __future__ import annotations
 

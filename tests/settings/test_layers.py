@@ -1,4 +1,4 @@
-"""Flags over environment over TOML; each setting knows where it came from."""
+"""Flags win over the environment, and the environment over TOML; each setting keeps its origin."""
 
 from __future__ import annotations
 

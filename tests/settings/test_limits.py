@@ -1,4 +1,4 @@
-"""Thresholds, for all events, for those of a name or project, and for one."""
+"""Limits for all events, for events by name or project, and for one event."""
 
 from __future__ import annotations
 

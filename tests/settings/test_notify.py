@@ -1,4 +1,4 @@
-"""`[notify]`: targets and routes, and where what is wrong with them stands."""
+"""`[notify]`: targets and routes, and the lines of their faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`[probe]`: where playlists are, and what is refused with its line."""
+"""`[probe]`: addresses of playlists, and faults with their lines."""
 
 from __future__ import annotations
 

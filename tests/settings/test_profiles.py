@@ -1,4 +1,4 @@
-"""Named platforms: one is chosen, and nothing of one reaches another."""
+"""Named platforms: one is chosen, and it gets no setting of another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`[tally]`: which receiver gets which display, and what is refused with its line."""
+"""`[tally]`: the displays of each receiver, and faults with their lines."""
 
 from __future__ import annotations
 

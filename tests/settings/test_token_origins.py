@@ -1,4 +1,4 @@
-"""A token stays at home: it is for the platform that its own layer names, whatever address wins."""
+"""A token goes only to the platform that its own layer names, whatever address is in force."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STAGING_TOKEN = '[profiles.staging]\ntoken_keyring = "staging/a"\n'
 
 @dataclass(frozen=True)
 class Case:
-    """What the layers say; `used`: the address and the source in force; `withheld`: words of the refusal."""
+    """Contents of the layers. `used`: address and source in force; `withheld`: words of the refusal."""
 
     file: str = ""
     env: Mapping[str, str] = field(default_factory=dict)

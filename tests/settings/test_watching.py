@@ -1,4 +1,4 @@
-"""Limits hold as soon as they are written; what cannot be used changes nothing and is told once, with its line."""
+"""Written limits take effect at once; invalid ones change nothing and are reported once, with their line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from livedeck.settings import WatchedLimits, WatchedTokens
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A settings file of this test alone."""
+    """Settings file of this test alone."""
     path = tmp_path / "config.toml"
     path.write_text('base_url = "https://tv.example"\n')
     path.chmod(0o600)

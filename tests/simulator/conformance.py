@@ -74,7 +74,7 @@ async def find_ids(api: httpx.AsyncClient, user: str) -> tuple[Ids, Ids]:
 
 
 async def _extras(api: httpx.AsyncClient, video: str) -> Ids:
-    """Two of each kind that hangs on a video."""
+    """Return two ids of each kind of extra of a video."""
     pairs: Ids = {}
     for kind in ("poster", "subtitle", "annotation"):
         pairs[f"path.{kind}_id"] = [row["id"] for row in await _listed(api, f"{video}/{kind}s")][:2]

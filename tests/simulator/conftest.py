@@ -1,4 +1,4 @@
-"""A simulator whose clock stands still, and clients that reach it in process."""
+"""Simulator whose clock stands still, and clients that reach it in process."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ async def api(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def other(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of the other workspace."""
+    """Client of the other workspace."""
     async with client_for(simulator, simulator.other_workspace.token) as client:
         yield client
 
 
 @pytest.fixture
 async def admin(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of the control API."""
+    """Client of the control API."""
     async with client_for(simulator, simulator.control_token) as client:
         yield client
 
 
 @pytest.fixture
 def find_event(api: httpx.AsyncClient) -> FindEvent:
-    """The event of that name, as the list shows it."""
+    """Function that returns the event of a name, from the list."""
 
     async def find(name: str) -> Row:
         events: list[Row] = data(await api.get("/v2/live/events?per_page=100"))
@@ -52,7 +52,7 @@ def find_event(api: httpx.AsyncClient) -> FindEvent:
 
 @pytest.fixture
 def samples(api: httpx.AsyncClient, find_event: FindEvent) -> Samples:
-    """The QoS samples of the event of that name."""
+    """Function that returns the QoS samples of the event of a name."""
 
     async def read(name: str) -> list[Row]:
         event = await find_event(name)
@@ -64,7 +64,7 @@ def samples(api: httpx.AsyncClient, find_event: FindEvent) -> Samples:
 
 @pytest.fixture
 async def video(api: httpx.AsyncClient, find_event: FindEvent) -> str:
-    """The id of a video with posters, subtitles, annotations and materials."""
+    """Id of a video with posters, subtitles, annotations and materials."""
     event = await find_event("Rehearsal Tuesday")
     videos = data(await api.get(f"/v2/live/events/{event['id']}/videos"))
     return str(videos[0]["id"])

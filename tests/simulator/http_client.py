@@ -1,4 +1,4 @@
-"""Clients of a simulator in process, and what an answer says in one word each."""
+"""Clients of a simulator in process, and functions that read its replies."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ Row: TypeAlias = dict[str, Any]
 FindEvent: TypeAlias = Callable[[str], Awaitable[Row]]
 Samples: TypeAlias = Callable[[str], Awaitable[list[Row]]]
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
-"""A UUID that nothing has."""
+"""UUID without an object."""
 
 
 def client_for(simulator: Simulator, token: str) -> httpx.AsyncClient:
-    """A client of that simulator, in process. Every answer but those of faults is checked against the OpenAPI
-    document."""
+    """Return a client of the simulator, in process.
+
+    Every reply without a fault is checked against the OpenAPI document.
+    """
 
     async def check(answer: httpx.Response) -> None:
         await answer.aread()
@@ -38,31 +40,31 @@ def client_for(simulator: Simulator, token: str) -> httpx.AsyncClient:
 
 @cache
 def openapi_checker() -> OpenApiChecker:
-    """The checker of the simulator's own document."""
+    """Return the checker of the simulator's own document."""
     return OpenApiChecker(openapi_document(api.ENDPOINTS))
 
 
 async def in_halves(body: bytes, meanwhile: Awaitable[object]) -> AsyncIterator[bytes]:
-    """A body in two parts, and what happens between them."""
+    """Yield a body in two parts, and wait for something between them."""
     yield body[:1]
     await meanwhile
     yield body[1:]
 
 
 def data(answer: httpx.Response) -> Any:
-    """The data of a success."""
+    """Return the data of a success."""
     assert answer.status_code == 200, answer.text
     return answer.json()["data"]
 
 
 def error_of(answer: httpx.Response) -> tuple[int, int]:
-    """The status and the code of an error."""
+    """Return the status and the code of an error."""
     body = answer.json()
     assert list(body) == ["error"], body
     return answer.status_code, body["error"]["code"]
 
 
 def invalid_names(answer: httpx.Response) -> list[str]:
-    """The parameters that a 400400 names."""
+    """Return the parameters that a 400400 names."""
     assert error_of(answer) == (400, 400400), answer.text
     return [parameter["name"] for parameter in answer.json()["error"]["invalid_params"]]

@@ -1,4 +1,4 @@
-"""Answers checked against an OpenAPI document."""
+"""Check of replies against an OpenAPI document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TYPES = {"string": str, "boolean": bool, "object": dict, "array": list, "null":
 
 
 class OpenApiChecker:
-    """Checks answers against that document; knows just the words of JSON Schema that the simulator's uses."""
+    """Checks replies against a document. It knows only the keywords of JSON Schema that the simulator uses."""
 
     def __init__(self, document: Schema) -> None:
         self._document = document
@@ -21,7 +21,7 @@ class OpenApiChecker:
         self._paths = [(re.compile(pattern), path) for path, pattern in sorted(patterns.items())]
 
     def check(self, answer: httpx.Response) -> None:
-        """Raises AssertionError for an answer of a documented endpoint that is not documented."""
+        """Raise AssertionError for a reply of a documented endpoint that is not as documented."""
         operation = self._operation(answer.request)
         if operation is None or answer.status_code == 405:
             return

@@ -1,6 +1,6 @@
-"""The examples of the OpenAPI document: each operation once, on the demo workspace made from the seed 1.
+"""Examples of the OpenAPI document: each operation once, on the demo workspace made from the seed 1.
 
-`python tests/simulator/openapi_examples.py` writes them again after a change of the API.
+`python tests/simulator/openapi_examples.py` rewrites them after a change of the API.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FILE = Path(livedeck.simulator.__file__).with_name("data") / "examples.json"
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ORIGIN = "http://127.0.0.1:8787"
 ROWS = 2
-"""Elements that an example shows of a list, and lines of a text."""
+"""Maximum number of list elements in an example, and of lines of a text."""
 
 Values = Mapping[str, Any]
 NONE: Values = MappingProxyType({})
@@ -32,7 +32,7 @@ BODIES = {endpoint.operation: endpoint.body for endpoint in ENDPOINTS}
 
 
 class Call(NamedTuple):
-    """A request: its parameters by the place that takes them, and its body."""
+    """Request: its parameters by the place that takes them, and its body."""
 
     path: Values = NONE
     query: Values = NONE
@@ -41,7 +41,7 @@ class Call(NamedTuple):
 
 
 def calls(simulator: Simulator) -> dict[str, Call]:
-    """A call for each operation that succeeds on the fresh workspace, and after all calls before it."""
+    """Return a call for each operation. Each succeeds on the fresh workspace, and after all calls before it."""
     store, workspace = simulator._world.store, simulator.workspace_id
     event = {row["name"]: {"event_id": row["id"]} for row in store.find_all("event", workspace)}
     videos = {row["title"]: {"video_id": row["id"]} for row in store.find_all("video", workspace)}
@@ -119,7 +119,7 @@ def calls(simulator: Simulator) -> dict[str, Call]:
 
 
 async def make_examples() -> dict[str, Any]:
-    """Parameters, body and answer of each operation, by its name; each on a workspace of its own."""
+    """Return parameters, body and reply of each operation, by its name; each on a workspace of its own."""
     examples = {}
     for endpoint in ENDPOINTS:
         simulator = Simulator(seed=1, clock=SimulatorClock(START, paused=True))
@@ -153,7 +153,7 @@ async def send(simulator: Simulator, method: str, path: str, call: Call, body: s
 
 
 def _shorten(answer: httpx.Response) -> Any:
-    """The body with few rows, and without the signature of an address."""
+    """Return the body with few rows, and without the signature of an address."""
     text = re.sub(r"sign=[0-9a-f]+", "sign=SIGNATURE", answer.text)
     if not answer.headers["content-type"].startswith("application/json"):
         return "".join(text.splitlines(keepends=True)[: ROWS + 1])

@@ -1,4 +1,4 @@
-"""An encoder in bytes: what a publisher sends, in chunks of any size."""
+"""Encoder as bytes: the messages of a publisher, in chunks of any size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def set_chunk_size(size: int) -> bytes:
 
 
 def media(kind: int, timestamp: int, body: bytes, chunk_size: int = 128) -> bytes:
-    """A message with a whole head, with its time in the extended field if it needs that."""
+    """Return a message with a whole head. Its time is in the extended field if it needs that."""
     number = 4 if kind == AUDIO else 6
     extended = timestamp.to_bytes(4, "big") if timestamp >= 0xFFFFFF else b""
     head = bytes([number]) + min(timestamp, 0xFFFFFF).to_bytes(3, "big") + len(body).to_bytes(3, "big")
@@ -41,7 +41,7 @@ def media(kind: int, timestamp: int, body: bytes, chunk_size: int = 128) -> byte
 
 
 def frame(timestamp: int, size: int = 1000, *, is_key: bool = False) -> bytes:
-    """A video frame of `size` bytes without its head."""
+    """Return a video frame of `size` bytes without its head."""
     return media(VIDEO, timestamp, (KEY_FRAME if is_key else FRAME) + bytes(size))
 
 

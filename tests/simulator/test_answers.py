@@ -1,4 +1,4 @@
-"""The answers of a drill: read from the scenario, joined with its alarms, and refused with everything that is wrong."""
+"""Answers of a drill: read from the scenario, joined with its alarms, and refused with every problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The changes that reached the platform: what was carried out, who asked for it, and no secrets."""
+"""Changes that reached the platform: their effect, their sender, and no secrets."""
 
 from __future__ import annotations
 

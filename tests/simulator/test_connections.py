@@ -1,5 +1,8 @@
-"""Connections that keep the server waiting: each ends after its time, and nobody else notices (simulator.md, "Simulator
-limits"). Time is that of a loop on which nobody waits; the limit of descriptors is that of a process of its own."""
+"""Connections that keep the server waiting end after their time, and disturb no other connection.
+
+See simulator.md, "Simulator limits". The time is that of a loop where nothing waits; the limit of descriptors is that
+of a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,10 @@ from livedeck.simulator.connections import Crowd
 
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
 HEAD, BODY, IDLE = 10, 30, 60
-"""The documented seconds."""
+"""Documented timeouts in seconds."""
 
 LATE = 3
-"""Seconds of tolerance: the server looks for overdue connections once a second."""
+"""Seconds of tolerance: the server checks for overdue connections once a second."""
 
 GET = b"GET /_control/clock HTTP/1.1\r\nHost: x\r\n\r\n"
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -38,18 +41,18 @@ Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @dataclass(frozen=True)
 class Stage:
-    """A simulator on a socket, and its time."""
+    """Simulator on a socket, and its time."""
 
     simulator: Simulator
     port: int
 
     async def connect(self) -> Ends:
-        """A new connection to it, which reads no further than it is asked to."""
+        """Return a new connection to it, which reads only on request."""
         return await asyncio.open_connection("127.0.0.1", self.port, limit=1024)
 
     @property
     def post(self) -> bytes:
-        """The head of a request whose body is read to its end: 50 bytes."""
+        """Return the head of a request whose body is read to its end: 50 bytes."""
         token = self.simulator.control_token.encode()
         return (
             b"POST /_control/reset HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\nAuthorization: Bearer "
@@ -58,14 +61,14 @@ class Stage:
         )
 
     def qos(self, event_id: str) -> bytes:
-        """A request for 200 KB."""
+        """Return a request for 200 KB."""
         token = self.simulator.token
         return (
             f"GET /v2/live/events/{event_id}/qos HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
         )
 
     async def webcam(self) -> str:
-        """The id of an event that has been on air for long."""
+        """Return the id of an event that has been on air for long."""
         reader, writer = await self.connect()
         token = self.simulator.token
         writer.write(
@@ -77,7 +80,7 @@ class Stage:
 
 
 def play(scene: Callable[[Stage], Coroutine[Any, Any, None]]) -> None:
-    """Play it on a loop on which nobody waits."""
+    """Play a scene on a loop where nothing waits."""
 
     async def on_stage() -> None:
         simulator = Simulator(clock=SimulatorClock(START, paused=True))

@@ -27,7 +27,7 @@ def platform(server: ThreadedSimulator) -> Platform:
 
 
 def status_of(platform: Platform, path: str, token: str) -> int:
-    """The status that a client gets which knows only the addresses and the token."""
+    """Return the status that a client gets which knows only the addresses and the token."""
     connection = HTTPConnection(platform.base_url.removeprefix("http://"), timeout=30)
     try:
         connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})

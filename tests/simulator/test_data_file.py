@@ -142,7 +142,7 @@ async def snapshot(simulator: Simulator) -> list[object]:
 
 
 async def paths(api: httpx.AsyncClient) -> list[str]:
-    """Every address that there is something at."""
+    """Return the address of every existing object."""
     events = (await api.get("/v2/live/events?per_page=100")).json().get("data", [])
     found = ["/v2/live/events?per_page=100", "/v1/meet/rooms?per_page=100"]
     for event in events:

@@ -1,4 +1,4 @@
-"""Equal inputs give equal bytes: token, seed, start, a clock that stands still, and the same requests in one order."""
+"""Equal inputs give equal bytes: token, seed, start, a stopped clock, and the same requests in one order."""
 
 from __future__ import annotations
 

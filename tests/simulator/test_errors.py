@@ -1,4 +1,4 @@
-"""Errors: whom tokens admit, what does not cross, and the documented error object for everything else."""
+"""Errors: access by tokens, borders of workspaces, and the documented error object for everything else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEBIBYTE = 1024 * 1024
 
 
 def error(answer: httpx.Response) -> tuple[int, int, str]:
-    """The status and the error object of an answer that is nothing but that object."""
+    """Return the status and the error object of a reply that is only that object."""
     body = answer.json()
     assert list(body) == ["error"]
     return answer.status_code, body["error"]["code"], body["error"]["message"]

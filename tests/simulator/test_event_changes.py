@@ -1,4 +1,4 @@
-"""The life of an event: made, changed, enabled, scheduled, completed, moved, deleted (platform-api.md, "States")."""
+"""Life of an event: created, changed, enabled, scheduled, completed, moved, deleted (platform-api.md, "States")."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def path(event: Row) -> str:
 
 
 async def on_air(api: httpx.AsyncClient, admin: httpx.AsyncClient, path: str) -> Row:
-    """Bring an event on air; its stream."""
+    """Bring an event on air. Returns its stream."""
     data(await api.put(f"{path}/enable"))
     data(await api.post(f"{path}/stream", json={"started_at": SOON}))
     data(await admin.post(path.replace(EVENTS, "/_control/encoders"), json={"sending": True}))

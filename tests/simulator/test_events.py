@@ -1,4 +1,4 @@
-"""Live events: envelope, paging, order, filters and what an event shows."""
+"""Live events: envelope, paging, order, filters and the fields of an event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fault layer: each kind does what its name says, to the requests that it is meant for and to no other."""
+"""Fault layer: each kind has the effect of its name, on the requests that it is meant for and on no others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOGETHER = ["status", "drop", "truncate", "drip", "skew", "broken-json", "nulls"
 
 @pytest.fixture
 async def wire(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
-    """A client over a real socket, with the token of the API; nothing holds its answers against the description."""
+    """Client over a real socket, with the token of the API. No reply is checked against the OpenAPI document."""
     headers = {"Authorization": f"Bearer {simulator.token}"}
     async with serve(simulator) as addresses, httpx.AsyncClient(base_url=addresses.base_url, headers=headers) as client:
         yield client

@@ -1,5 +1,7 @@
-"""A full disk: every change is refused in words, nothing is there by half, and reading goes on. The limit of a file's
-size stands for the end of the disk: it is a process's own, and can be lifted again."""
+"""A full disk: every change is refused with a message, none is stored in part, and reads continue.
+
+The limit of a file's size stands for a full disk, because a process can set and lift it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def client(simulator: Row) -> httpx.Client:
 
 
 def rooms_of(api: httpx.Client) -> set[str]:
-    """The ids of the rooms that were made here."""
+    """Return the ids of the rooms that this test created."""
     pages = [api.get("/v1/meet/rooms", params={"per_page": 100, "page": page}) for page in range(1, 6)]
     rooms = [room for page in pages for room in page.raise_for_status().json()["data"] if room["name"] == "r"]
     assert {len(room["restreams"]) for room in rooms} <= {15}

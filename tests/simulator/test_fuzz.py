@@ -47,7 +47,7 @@ queries = st.dictionaries(st.sampled_from(NAMES), st.text(max_size=12).map(lambd
 
 @pytest.fixture
 async def known_ids() -> dict[str, str]:
-    """Ids that exist, by their name in a path; the same in every simulator of that seed."""
+    """Return existing ids by their name in a path; the same in every simulator of that seed."""
     simulator = Simulator(clock=SimulatorClock(START, paused=True))
     async with client_for(simulator, simulator.token) as client:
         events = {event["name"]: event for event in data(await client.get("/v2/live/events"))}

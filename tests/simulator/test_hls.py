@@ -1,4 +1,4 @@
-"""HLS: the playlists follow the encoders, the segments fit together, and each fault takes away what its name says."""
+"""HLS: the playlists follow the encoders, the segments fit together, and each fault has the effect of its name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def simulator() -> Simulator:
 
 @pytest.fixture
 async def player(simulator: Simulator) -> AsyncIterator[httpx.AsyncClient]:
-    """A client in process, with both tokens where they are needed."""
+    """Client in process, which sends both tokens where they are needed."""
     async with httpx.AsyncClient(transport=httpx.ASGITransport(simulator.app), base_url="http://127.0.0.1") as client:
 
         async def authorize(request: httpx.Request) -> None:
@@ -64,13 +64,13 @@ def times(playlist: httpx.Response) -> list[datetime]:
 
 
 def time_of(segment: bytes) -> int:
-    """The decode time of a fragment, in ticks."""
+    """Return the decode time of a fragment, in ticks."""
     at = segment.index(b"tfdt") + 8
     return int.from_bytes(segment[at : at + 8])
 
 
 def samples_of(segment: bytes) -> bytes:
-    """The coded frames, without what tells their place in the stream."""
+    """Return the coded frames, without their place in the stream."""
     return segment[segment.index(b"mdat") :]
 
 
@@ -85,7 +85,7 @@ def all_loops() -> list[Loop]:
 
 
 def key_frames(segment: bytes) -> int:
-    """The number of pictures that a player can begin with (NAL units of type 5)."""
+    """Return the number of frames at which a player can start (NAL units of type 5)."""
     coded, at, found = samples_of(segment), 8, 0
     while at < len(coded):
         found += coded[at] & 31 == 5

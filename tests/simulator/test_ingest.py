@@ -1,4 +1,4 @@
-"""The ingest over loopback sockets: who may publish, how it ends, what the API and the control API show."""
+"""Ingest over loopback sockets: admission, ends, and what the API and the control API show."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CADENCE = 0.2
 
 
 class Stage:
-    """A simulator with ingest, and clients of it."""
+    """Simulator with ingest, and clients of it."""
 
     def __init__(self, simulator: Simulator, addresses: Addresses, http: httpx.AsyncClient) -> None:
         self.simulator, self.addresses, self._http = simulator, addresses, http
@@ -47,7 +47,7 @@ class Stage:
         return row
 
     async def event(self, **fields: object) -> Row:
-        """An enabled event with a scheduled stream."""
+        """Return an enabled event with a scheduled stream."""
         event = await self.api("/v2/live/events", "POST", **{"name": "Real", "type": "one-time"} | fields)
         path = f"/v2/live/events/{event['id']}"
         await self.api(f"{path}/enable", "PUT")
@@ -61,14 +61,14 @@ class Stage:
         return reader, writer
 
     async def publish(self, key: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter, bytes]:
-        """Ask to publish. Return the connection, and the answer up to the status of the publication."""
+        """Ask to publish. Returns the connection, and the reply up to the status of the publication."""
         reader, writer = await self.connect()
         writer.write(rtmp.connect() + rtmp.publish(key))
         return reader, writer, await read_until(reader, b"NetStream.Publish.", b"description")
 
 
 async def read_until(reader: asyncio.StreamReader, *words: bytes) -> bytes:
-    """Read until the words were there in turn, or the connection ends; and a little more."""
+    """Read until the words have come in order, and a little more, or until the connection ends."""
     held = b""
     for word in words:
         while word not in held:

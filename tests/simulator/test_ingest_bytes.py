@@ -1,4 +1,4 @@
-"""The RTMP receiver without a socket: values, chunks, sessions, recorded encoders, and bytes that are wrong."""
+"""RTMP receiver without a socket: values, chunks, sessions, recorded encoders, and invalid bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def messages(data: bytes, piece: int | None = None) -> list[Message]:
 
 
 def events(session: Session, data: bytes) -> Iterator[Event]:
-    """Feed the session; let every publisher in."""
+    """Feed the session, and admit every publisher. Yields its events."""
     for event in session.feed(data):
         yield event
         if isinstance(event, Publish):
@@ -242,7 +242,7 @@ def mutated(data: bytes, random: Random) -> bytes:
 
 
 def feed_mutated(count: int, seed: int) -> tuple[int, int]:
-    """Feed mutated sessions. Return how many were refused, and the most bytes that a session held."""
+    """Feed mutated sessions. Returns the number of refused ones, and the most bytes that a session held."""
     random, refused, held = Random(seed), 0, 0
     sources = [path.read_bytes() for path in RECORDINGS]
     sources.append(rtmp.connect() + rtmp.publish("key") + b"".join(rtmp.frame(40 * n) for n in range(20)))

@@ -31,7 +31,10 @@ def stream(
     arrives: Callable[[float], float] = lambda at: at,
     has_frame: Callable[[int], bool] = lambda _: True,
 ) -> Arrivals:
-    """An endless encoder. `arrives`: media time -> time of arrival; `has_frame`: frames that are not dropped."""
+    """Yield the messages of an endless encoder. `arrives`: media time -> time of arrival.
+
+    `has_frame`: number of a frame -> whether it is sent.
+    """
     is_key = keys or (lambda number: number % key_every == 0)
     for number in count():
         at = number / fps
@@ -42,7 +45,7 @@ def stream(
 
 
 def readings(arrivals: Arrivals, seconds: float, gap: float = 2.0) -> list[Reading]:
-    """Let the messages arrive, with a beat each `gap` seconds."""
+    """Let the messages arrive, with a beat each `gap` seconds. Returns the readings."""
     meter, beat, found = Meter(0.0), gap, list[Reading]()
     for now, media in takewhile(lambda row: row[0] < seconds, arrivals):
         while beat <= now:

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of writes: what was acknowledged is there after the restart, and nothing is there by half."""
+"""kill -9 in the middle of writes: acknowledged changes are there after the restart, and no change is there in part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROFILES = [{"name": f"p{index}", "url": "rtmp://x.example/a", "stream_key": "k"
 
 
 class Writers:
-    """Several clients that write until the simulator is gone, and remember what was acknowledged."""
+    """Clients that write until the simulator is gone, and record the acknowledged changes."""
 
     def __init__(self, simulator: Row, video: str) -> None:
         self._simulator = simulator
@@ -26,7 +26,7 @@ class Writers:
         self.files: dict[str, int] = {}
 
     async def until_killed(self, kill: asyncio.Event, acknowledged: int) -> None:
-        """Write, and ask for the kill once so many were acknowledged; writes go on until it comes."""
+        """Write, and ask for the kill after `acknowledged` changes. Writes continue until it comes."""
         async with client(self._simulator) as api, asyncio.TaskGroup() as group:
             for writer in (self._make_rooms, self._make_rooms, self._upload):
                 group.create_task(writer(api, kill, acknowledged))
@@ -53,7 +53,7 @@ def client(simulator: Row) -> httpx.AsyncClient:
 
 
 async def rooms_of(api: httpx.AsyncClient) -> list[Row]:
-    """Every room but those of the demo."""
+    """Return every room except those of the demo."""
     rooms: list[Row] = []
     for page in range(1, 100):
         query: Row = {"q": "r", "per_page": 100, "page": page}
@@ -93,7 +93,7 @@ async def test_every_acknowledged_write_outlives_a_kill(tmp_path: Path, rounds: 
 
 
 async def check_files(api: httpx.AsyncClient, files: dict[str, int]) -> None:
-    """Every file of the last round downloads whole."""
+    """Check that every file of the last round downloads whole."""
     for identity, size in files.items():
         link = (await api.get(f"/v1/additional-materials/{identity}/link")).json()["data"]["link"]
         assert len((await api.get(link)).content) == size

@@ -1,4 +1,4 @@
-"""The description at /openapi.json. Every answer of every other test is checked against it (openapi_checker.py)."""
+"""OpenAPI document at /openapi.json. Replies in all other tests are checked against it (openapi_checker.py)."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def operations(document: Schema) -> list[Schema]:
 
 
 def schemas(value: Any) -> Iterator[Schema]:
-    """Every object inside, which is a schema where it is one."""
+    """Yield every object inside a value, because each may be a schema."""
     if isinstance(value, dict):
         yield value
         value = [child for name, child in value.items() if name != "example"]

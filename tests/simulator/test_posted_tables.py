@@ -1,4 +1,4 @@
-"""Scenarios and workspaces of one's own: posted, played, stopped and played again; names wherever an id may stand."""
+"""Custom scenarios and workspaces: posted, played, stopped and played again; names in place of ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pytest plugin in a project of somebody else, which runs in a process of its own: once for all the tests here."""
+"""The pytest plugin in another project, which runs once, in a process of its own, for all the tests here."""
 
 from __future__ import annotations
 

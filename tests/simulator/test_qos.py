@@ -1,4 +1,4 @@
-"""Quality samples: when there are some, that they never change, and how each shape looks."""
+"""Quality samples: when they exist, that they never change, and the look of each shape."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Requests that no honest client sends, as bytes on a socket: each gets one whole answer, with the documented error
-object where it is a refusal, and what is hidden in it is never taken for a request of its own."""
+"""Malformed requests as bytes on a socket: each gets one whole reply, and no hidden request is ever read.
+
+A refusal has the documented error object.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from livedeck.simulator import Simulator, SimulatorClock, Timeouts, serve
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
 SOON = Timeouts(head=0.2, body=0.2, idle=0.2)
 SECRET = b"GET /v2/live/events HTTP/1.1\r\nHost: x\r\n\r\n"
-"""The smuggled request: a server that takes it for a request answers 401."""
+"""Smuggled request. A server that reads it as a request replies 401."""
 
 EXPECTING = (
     b"POST /_control/clock HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer CONTROL\r\nExpect: 100-continue\r\n"
@@ -111,7 +113,7 @@ REQUESTS: dict[str, tuple[bytes, list[int]]] = {
 
 
 class Wire:
-    """A simulator on a socket."""
+    """Simulator on a socket."""
 
     def __init__(self, simulator: Simulator, port: int) -> None:
         self._control_token, self._port = simulator.control_token.encode(), port
@@ -130,7 +132,7 @@ class Wire:
 
 
 def answers_in(received: bytes) -> list[int]:
-    """The status of each answer, whose headers `http.client` reads; refusals are error objects."""
+    """Return the status of each reply, parsed by `http.client`. Checks that refusals are error objects."""
     statuses, stream = list[int](), BytesIO(received)
     while line := stream.readline():
         version, status, _ = line.split(b" ", 2)
@@ -156,7 +158,7 @@ async def wire() -> AsyncIterator[Wire]:
 
 @pytest.fixture
 def lines(wire: Wire) -> Iterator[list[str]]:  # noqa: ARG001  the lines of its start are its own
-    """Give the lines that the log file of a command gets: those of the root logger, from INFO on."""
+    """List that gets the lines of a command's log file: those of the root logger, from INFO on."""
     found: list[str] = []
     root, handler = logging.getLogger(), logging.Handler()
     handler.emit = lambda record: found.append(record.getMessage())  # type: ignore[method-assign]

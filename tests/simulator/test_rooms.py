@@ -1,4 +1,4 @@
-"""Meeting rooms and relay profiles: platform-api.md, "Meeting rooms and relay profiles", and the limits of 8."""
+"""Meeting rooms and relay profiles (platform-api.md, "Meeting rooms and relay profiles"), and their limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def room(api: httpx.AsyncClient, draft: Row) -> Row:
 
 @pytest.fixture
 async def started(admin: httpx.AsyncClient, room: Row) -> str:
-    """The path of a profile that broadcasts."""
+    """Return the path of a profile that broadcasts."""
     profile_id = room["restreams"][0]["id"]
     data(await admin.post(f"/_control/relays/{room['id']}/{profile_id}", json={"running": True}))
     return f"{ROOMS}/{room['id']}/restreams/{profile_id}"

@@ -1,4 +1,4 @@
-"""Scenarios: every one plays to its end, the same for the same seed, and its samples have the shape of its name."""
+"""Every scenario plays to its end, equally for equal seeds, and its samples have the shape of its name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALARMS = {
     *("AUDIO_HIGH", "HISTORY_FAILED", "PLATFORM", "FLAPPING", "UNKNOWN_DATA", "FUTURE_SAMPLES", "DROPOUTS"),
     *("PROFILE_CHANGE", "VIDEO_BELOW_PRESET", "PICTURE_STILL", "ENDED_ON_AIR", "METRICS_LATE"),
 }
-"""The kinds of monitoring.md, "Golden scenarios"."""
+"""Kinds in monitoring.md, "Golden scenarios"."""
 
 SHIPPED = {
     *("clean-show", "warm-up", "encoder-drop-inside-window", "encoder-drop-outside-window", "flapping"),
@@ -45,10 +45,10 @@ SHIPPED = {
     *("unstable-rate", "no-ingest", "unknown-status", "missing-values", "future-samples"),
     *("video-low", "frozen-picture", "late-metrics", "preflight", "nine", "viewer-faults"),
 }
-"""The list of simulator.md."""
+"""Scenarios in the list of simulator.md."""
 
 QUIET = {"clean-show", "warm-up", "static-picture", "api-5xx", "reordered-samples"}
-"""Must raise nothing (monitoring.md, "Golden scenarios")."""
+"""Scenarios that must raise no alarm (monitoring.md, "Golden scenarios")."""
 
 
 def playing(name: str | Path, seed: int = 1) -> Simulator:
@@ -61,7 +61,7 @@ async def event_of(api: httpx.AsyncClient, name: str) -> Row:
 
 
 async def played(simulator: Simulator, until: timedelta, name: str = "Main stage") -> list[Row]:
-    """The samples of that event once the scenario is there, taken on the way as a deck would."""
+    """Return the samples of an event at the end of a play, polled on the way like by a deck."""
     async with client_for(simulator, simulator.token) as api:
         while simulator.clock.now() < START + until:
             simulator.clock.step(20)
@@ -71,7 +71,7 @@ async def played(simulator: Simulator, until: timedelta, name: str = "Main stage
 
 
 def samples_between(rows: list[Row], start: int, end: int) -> list[Row]:
-    """The samples from so many seconds after the start to so many."""
+    """Return the samples between these seconds after the start."""
     return [row for row in rows if start < (datetime.fromisoformat(row["time"]) - START).total_seconds() <= end]
 
 

@@ -1,4 +1,4 @@
-"""A snapshot holds the whole state; a tar that is none is refused, and nothing of it is written."""
+"""A snapshot has the whole state; a tar that is no snapshot is refused, and nothing of it is written."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def manifest(good: dict[str, bytes], change: Callable[[dict[str, object]], objec
 
 
 def without_workspaces(good: dict[str, bytes]) -> dict[str, bytes]:
-    """Return the members with a world that no workspace is in, correctly declared."""
+    """Return the members with a world without workspaces, correctly declared."""
     store = Store.load(good["world.sqlite"])
     for row in store.find_all("workspace", ""):
         store.delete("workspace", row["id"])

@@ -1,4 +1,4 @@
-"""The store gives the page and the count that sorting everything would give, and looks at no more than the page."""
+"""The store gives the same page and count as a sort of everything, and reads no more than the page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from livedeck.simulator.engine.store import Document, Order, Query, Store
 from trials import trials
 
 BY_DATE = (("created_at", "desc"), ("name", "asc"))
-"""The order of a list of events without another one."""
+"""Default order of a list of events."""
 
 _TEXTS = st.none() | st.sampled_from(["", "a", "B", "b", "é", "zz"])
 _DOCUMENTS = st.lists(

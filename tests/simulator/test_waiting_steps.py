@@ -1,4 +1,4 @@
-"""A step that waits for a request runs once that request came, after its delay; the steps after it count from there."""
+"""A step that waits for a request runs `delay` after that request came; steps after it count from there."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ async def test_after_the_end_and_after_a_stop_no_request_counts(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (('delay = "+00:00:20"', 'at = "+00:00:20"'), "at: must be left out if when is given"),
-        (('delay = "+00:00:20"', 'after = "x"'), "after: must be left out if when is given"),
-        (('at = "+00:05:00"', 'at = "+00:05:00"\ndelay = "+00:00:01"'), "delay: needs when"),
-        (('at = "+00:05:00"\n', ""), "at: must be given unless when is given"),
+        (('delay = "+00:00:20"', 'at = "+00:00:20"'), "at: must be left out if `when` is given"),
+        (('delay = "+00:00:20"', 'after = "x"'), "after: must be left out if `when` is given"),
+        (('at = "+00:05:00"', 'at = "+00:05:00"\ndelay = "+00:00:01"'), "delay: needs `when`"),
+        (('at = "+00:05:00"\n', ""), "at: must be given unless `when` is given"),
         (('delay = "+00:00:20"', 'delay = "-00:00:20"'), "delay: -00:00:20 is before the start"),
         (('"Main stage", "json', '"Main", "json'), 'when.event: no event is called "Main"; there are Main stage'),
         (("update_event", "change_event"), 'when.operation: no operation is called "change_event"; there are '),

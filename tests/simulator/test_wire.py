@@ -22,14 +22,17 @@ from simulator.http_client import UNKNOWN_ID
 
 
 class Wire:
-    """Requests to a simulator as they are written here, each on a connection of its own."""
+    """Requests to a simulator as literal bytes, each on a connection of its own."""
 
     def __init__(self, simulator: Simulator, port: int) -> None:
         self._simulator = simulator
         self._port = port
 
     async def send(self, line: str, *headers: bytes, body: bytes = b"", length: int | None = None) -> tuple[int, bytes]:
-        """The status and the body of the answer. `length`: declared in place of the body's own, and never sent."""
+        """Return the status and the body of the reply.
+
+        `length`: declared length in place of the body's own; these bytes are never sent.
+        """
         return await asyncio.to_thread(self._send, line, headers, body, len(body) if length is None else length)
 
     def _send(self, line: str, headers: tuple[bytes, ...], body: bytes, length: int) -> tuple[int, bytes]:
@@ -44,29 +47,29 @@ class Wire:
             return answer.status, answer.read()
 
     async def upload(self, path: str, *headers: bytes) -> tuple[int, Any]:
-        """Five bytes with those headers."""
+        """Upload five bytes with these headers."""
         token = f"Authorization: Bearer {self._simulator.token}".encode()
         status, body = await self.send(f"POST /upload/{path}", token, *headers, body=b"bytes")
         return status, json.loads(body)
 
     async def data(self, line: str, body: bytes = b"") -> Any:
-        """The data of a success."""
+        """Return the data of a success."""
         status, content = await self.send(line, body=body)
         assert status == 200, content
         return json.loads(content)["data"]
 
     async def error(self, line: str, body: bytes = b"") -> tuple[int, int]:
-        """The status and the code of a refusal."""
+        """Return the status and the code of a refusal."""
         status, content = await self.send(line, body=body)
         return status, json.loads(content)["error"]["code"]
 
     async def event(self, name: str) -> dict[str, Any]:
-        """The event of that name, as the list shows it."""
+        """Return the event of a name, from the list."""
         events = await self.data("GET /v2/live/events?per_page=100")
         return next(event for event in events if event["name"] == name)
 
     async def video(self) -> str:
-        """The id of a recording."""
+        """Return the id of a recording."""
         event = await self.event("Rehearsal Tuesday")
         videos = await self.data(f"GET /v2/live/events/{event['id']}/videos")
         return str(videos[0]["id"])

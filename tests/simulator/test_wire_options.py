@@ -1,4 +1,4 @@
-"""`--strictness`, `--cors` and `--gzip`: the form of requests and responses, the same for every endpoint."""
+"""`--strictness`, `--cors` and `--gzip`: form of requests and responses, the same for every endpoint."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PREFLIGHT = {"Origin": PAGE, "Access-Control-Request-Method": "PUT", "Access-Con
 
 @asynccontextmanager
 async def serving(wire: Wire, *faults: Fault) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a simulator with that wire and those faults."""
+    """Yield a client of a simulator with that wire and those faults."""
     simulator = Simulator(seed=7, clock=SimulatorClock(START, paused=True), wire=wire)
     for fault in faults:
         simulator._world.faults.add(fault)

@@ -1,4 +1,4 @@
-"""Of an address is shown what may be seen of it, whatever the rest of it is called or looks like."""
+"""Only the harmless parts of an address are shown, whatever the rest is called or looks like."""
 
 from __future__ import annotations
 

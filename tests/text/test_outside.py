@@ -1,4 +1,4 @@
-"""Text from outside is shown without what controls or hides, in its own cells; in a field it is edited as it is."""
+"""Text from outside is shown without control and hidden characters, in its own cells. A field shows it unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from payloads import HIDDEN, LEGIT, SEQUENCES
 ODD = "".join([*SEQUENCES.values(), *HIDDEN.values(), *LEGIT, "\\nxu0"])
 TEXTS = st.text() | st.text(st.sampled_from(sorted(set(ODD))), max_size=40)
 FORMATS = {"\u200c", "\u200d"}
-"""Joiners: what is left of the invisible ones stands between letters."""
+"""Joiners: the only invisible characters that stay, between letters."""
 
 
 def is_tag(char: str) -> bool:

@@ -1,4 +1,4 @@
-"""What was parsed as a secret is masked in every text, however the text spells it, and at a price that is known."""
+"""Every registered secret is masked in every text, in any spelling, at a known cost."""
 
 from __future__ import annotations
 
@@ -117,13 +117,13 @@ def test_a_short_value_masks_no_word(secret: str, text: str, shown: str) -> None
 
 
 _ODD_CASES = "aAbBsSiIkKfF1_-. •\n\u0130\u0131\u017f\u212a\u00df\u1e9e\u0390\u1fd3\ufb05\ufb06\u03c3\u03c2\u0345\u0149"
-"""Letters that Python compares, lowers or raises in a way of their own, and ends of words."""
+"""Letters that Python compares, lowers or raises in unusual ways, and ends of words."""
 
 _SHORT_SECRETS = st.lists(st.text(_ODD_CASES, min_size=4, max_size=7), min_size=1, max_size=5)
 
 
 def reference(secrets: Iterable[str], text: str) -> str:
-    """Mask the short secrets that stand alone by one pattern of them all, which is the law in one line."""
+    """Mask the short secrets that stand alone by one pattern of all of them: the law in one line."""
     guarding = (secret for secret in secrets if secret.strip() and not secret.isalpha() and not secret.startswith(MASK))
     either = "|".join(map(re.escape, sorted(guarding, key=len, reverse=True)))
     return re.sub(rf"(?<!\w)(?:{either})(?!\w)", MASK, text, flags=re.IGNORECASE) if either else text

@@ -1,4 +1,4 @@
-"""Lines take exactly the cells they are given; the changed ranges of two lines are all that differs."""
+"""Lines take exactly the given number of cells; the changed ranges of two lines are all their differences."""
 
 import re
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The Videos screens on a stage: a part of the rehearsal's recording, as the platform has it and as it is shown."""
+"""Videos screens on a stage: a part of the rehearsal's recording, as the platform has it and as it is shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REHEARSAL = "Rehearsal Tuesday"
 
 
 async def opened(stage: Stage, part: str) -> str:
-    """That part of the rehearsal's recording, asked for and painted; the id of the video."""
+    """Open a part of the rehearsal's recording and wait until it is painted. Returns the id of the video."""
     stage.deck.dispatch("screen.videos")
     await stage.settle()
     await asked(stage)
@@ -29,30 +29,30 @@ async def opened(stage: Stage, part: str) -> str:
 
 
 async def asked(stage: Stage) -> None:
-    """Until the list in front is answered, and painted."""
+    """Wait until the list in front is received and painted."""
     await stage.until(lambda: is_answered(stage.deck))
     await stage.settle()
 
 
 def cached(stage: Stage) -> CachedList[Any]:
-    """The list of the part that is looked at, whatever is open over it."""
+    """Return the list of the open part, whatever dialog is over it."""
     return next(screen for screen in stage.deck.screen_stack if isinstance(screen, VideoTab)).cached()
 
 
 def videos(stage: Stage) -> tuple[Video, ...]:
-    """The videos that can be selected."""
+    """Return the videos that can be selected."""
     displayed = stage.deck.displayed()
     return selection_of(stage.deck).videos(displayed[0], stage.deck.selected_event()) if displayed else ()
 
 
 async def agree(stage: Stage) -> None:
-    """From Cancel to the other button, and enter; until all is done and shown."""
+    """Press the confirming button, and wait until the change is done and shown."""
     await stage.press("tab", "enter")
     await done(stage)
 
 
 async def fill(stage: Stage, action: str, *typed: str) -> None:
-    """The form of that action with this typed into its fields, from the first one on; sent."""
+    """Open the form of an action, type texts into its fields in order, and send it."""
     await stage.act(action)
     for text in typed:
         await stage.enter(text)
@@ -61,23 +61,23 @@ async def fill(stage: Stage, action: str, *typed: str) -> None:
 
 
 async def sent(stage: Stage) -> None:
-    """The form as it stands; until all is done and shown."""
+    """Send the form unchanged, and wait until the change is done and shown."""
     await stage.press("ctrl+s")
     await done(stage)
 
 
 async def done(stage: Stage) -> None:
-    """Until no action is under way and the list is asked for anew."""
+    """Wait until no action is in progress and the list is received again."""
     await stage.idle()
     if not stage.deck.screen.is_modal:
         await asked(stage)
 
 
 def words(stage: Stage) -> str:
-    """What is written on the screen as one line, whatever is drawn around it and wherever it is broken."""
+    """Return the words on the screen as one line, without frames and line breaks."""
     return " ".join(stage.text().replace("│", " ").split())
 
 
 async def said(stage: Stage, text: str) -> None:
-    """Until that is written on the screen."""
+    """Wait until a text is on the screen."""
     await stage.until(lambda: text in words(stage))

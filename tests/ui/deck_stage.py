@@ -1,4 +1,4 @@
-"""A deck that may write, on a platform in process that notes what arrives; its time is the test's."""
+"""Deck that may write, on a platform in process that records its requests. The test moves the time."""
 
 from __future__ import annotations
 
@@ -39,18 +39,17 @@ from ui.stage import REGISTRY, steady
 Refused = tuple[int, dict[str, Any]]
 
 UNHURRIED = Settings.model_validate({"cadence": {"budget": 1000}})
-"""On a clock that stands still no request is ever earned."""
+"""Settings with a large request budget, because on a clock that stands still the budget never refills."""
 
 READS = {"GET", "HEAD"}
 PATIENCE = 120.0
-"""Seconds within which all that a test waits for happens, however busy the machine is."""
+"""Maximum seconds that a test waits for anything, enough for a busy machine."""
 
 
 class HandClock(FixedClock):
-    """Its seconds pass when the test says so. A long pause is over at once; a short one lasts until `impatient`.
+    """Clock that the test moves. A pause of a second or more ends at once; a shorter one lasts until `impatient`.
 
-    `late`: how much later it is than at the start. `held_from`: pauses of so many seconds and more last until `release`
-    is called.
+    `late`: time since the start. `held_from`: pauses of so many seconds and more last until `release`.
     """
 
     def __init__(self) -> None:
@@ -62,7 +61,7 @@ class HandClock(FixedClock):
         self._released = asyncio.Event()
 
     def release(self) -> None:
-        """End the pauses that are held, and hold none any more."""
+        """End the held pauses, and hold no more."""
         self.held_from = inf
         self._released.set()
 
@@ -82,10 +81,10 @@ class HandClock(FixedClock):
 
 @dataclass
 class Stage:
-    """The deck, its pilot, the platform behind it, and every request that arrived there.
+    """Deck, its pilot, the platform behind it, and every request that arrived there.
 
-    `refusals`: status and error that the next changes are answered with, in place of the platform's own answer. `gate`:
-    while it is closed, what is sent arrives in its first parts only.
+    `refusals`: status and error of the replies to the next changes. `gate`: while it is closed, only the first parts of
+    a request arrive.
     """
 
     deck: Deck
@@ -100,31 +99,31 @@ class Stage:
 
     @property
     def writes(self) -> list[tuple[str, str]]:
-        """The requests that change something."""
+        """Requests that change something."""
         return [request for request in self.requests if request[0] not in READS]
 
     async def settle(self) -> None:
-        """Until all is painted that can be."""
+        """Wait until everything is painted."""
         await self.pilot.pause()
 
     async def steady(self) -> str:
-        """The screen as SVG when nothing on it moves any more."""
+        """Return the screen as SVG once nothing on it moves any more."""
         return await steady(self.deck, self.pilot)
 
     async def press(self, *keys: str) -> None:
-        """Keys at the pace of a person: a second apart, so that what blinks is always lit."""
+        """Press keys at the pace of a person: a second apart, so that blinking parts are always lit."""
         for key in keys:
             self.clock.tick += 1.0
             await self.pilot.press(key)
         await self.settle()
 
     async def enter(self, text: str) -> None:
-        """Text into the field that has the focus, at once."""
+        """Paste text into the field with the focus."""
         self.deck.post_message(events.Paste(text))
         await self.settle()
 
     async def act(self, action: str) -> None:
-        """The key of that action, or its command where it has none."""
+        """Press the key of an action, or run its command if it has no key."""
         keys = REGISTRY.by_name[action].keys
         if keys:
             await self.press(keys[0])
@@ -133,12 +132,12 @@ class Stage:
         await self.settle()
 
     async def idle(self) -> None:
-        """Until no action is under way, or one waits for an answer of the person."""
+        """Wait until no action is in progress, or a dialog waits for the person."""
         await self.settle()
         await self.until(lambda: isinstance(self.deck.screen, Dialog) or not self._is_busy())
 
     async def done(self) -> None:
-        """Until no action is under way: nothing is waited for, not even an answer."""
+        """Wait until no action is in progress, not even one that waits for the person."""
         await self.settle()
         await self.until(lambda: not self._is_busy())
 
@@ -146,14 +145,14 @@ class Stage:
         return any(worker.group == "actions" for worker in self.deck.workers)
 
     async def until(self, so: Callable[[], bool]) -> None:
-        """Until that is so."""
+        """Wait until a condition is true."""
         end = time.monotonic() + PATIENCE
         while not so():
             assert time.monotonic() < end, f"never: {self.text()}"
             await self.settle()
 
     async def fault(self, **what: Any) -> None:
-        """Let a fault of the platform strike requests from now on."""
+        """Put a fault of the platform in force."""
         match = {name: what.pop(name) for name in ("method", "path") if name in what}
         await self._control("POST", "/_control/faults", what | {"match": match})
 
@@ -169,34 +168,34 @@ class Stage:
             assert answer.is_success, answer.text
 
     def last_notice(self) -> str:
-        """The last notice."""
+        """Return the last notice."""
         return self.deck.preferences.notices[-1].text if self.deck.preferences.notices else ""
 
     def choose(self, name: str) -> Event:
-        """Select the event of that name; as it is shown."""
+        """Select the event with a name. Returns it as it is shown."""
         assert self.deck.snapshot is not None
         state = next(state for state in self.deck.snapshot.events if state.event.name == name)
         self.deck.select_event(state.id)
         return state.event
 
     async def event(self, event: Event) -> Event:
-        """That event as the platform has it now."""
+        """Return the event as the platform has it now."""
         return await self.api.events.get(event.id)
 
     def text(self) -> str:
-        """The words on the screen, line by line; runs of spaces are one."""
+        """Return the words on the screen, line by line; runs of spaces become one."""
         return "\n".join(" ".join(row.split()) for row in self.rows())
 
     def rows(self) -> list[str]:
-        """The screen as it is, cell by cell."""
+        """Return the screen cell by cell."""
         return [strip.text for strip in self.deck.screen._compositor.render_strips(self.deck.size)]
 
     def shows(self, kind: type[Dialog[Any]]) -> bool:
-        """Whether a dialog of that kind is in front."""
+        """Return whether a dialog of that kind is in front."""
         return isinstance(self.deck.screen, kind)
 
     def picture(self) -> str:
-        """The screen as SVG."""
+        """Return the screen as SVG."""
         return export_svg(self.deck)
 
 
@@ -209,9 +208,9 @@ async def deck_stage(
     data: Path | None = None,
     **display: Any,
 ) -> AsyncIterator[Stage]:
-    """The demo workspace at `EVENING`, kept in `data` where that is given, and a deck that may change it.
+    """Yield a deck that may change the demo workspace at `EVENING`, which is stored in `data` if given.
 
-    `display`: what else `Deck` takes.
+    `display`: further arguments of `Deck`.
     """
     simulator = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True), data=data)
     requests: list[tuple[str, str]] = []

@@ -1,6 +1,6 @@
-"""Decode every file of a folder, one after the other, in a process that does nothing else.
+"""Decode every file of a folder, one after another, in a process of its own.
 
-`python decoding_run.py FOLDER` prints what became of each, and the memory that it took: the largest of the decoding
+`python decoding_run.py FOLDER` prints the result of each file, and the memory that it took: the largest of the decoding
 processes, and the growth of this one (MiB).
 """
 
@@ -16,7 +16,7 @@ from livedeck.ui.kit.decoding import decode
 
 
 async def main(files: list[Path]) -> None:
-    """Decode them."""
+    """Decode the files and print the results."""
     shown = list[str]()
     await decode(b"", 24, 14, {})
     before = getrusage(RUSAGE_SELF).ru_maxrss

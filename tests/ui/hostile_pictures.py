@@ -1,4 +1,4 @@
-"""Files that call themselves pictures and were made to do harm, or are only odd; each is made here, byte by byte."""
+"""Hostile and odd files that claim to be pictures, each made here byte by byte."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _MIB = 2**20
 
 
 def chunk(name: bytes, data: bytes = b"") -> bytes:
-    """A chunk of PNG."""
+    """Return a chunk of PNG."""
     return struct.pack(">I4s", len(data), name) + data + struct.pack(">I", zlib.crc32(name + data))
 
 
 def head(width: int, height: int, depth: int = 8, colour: int = 2, interlace: int = 0) -> bytes:
-    """The first chunk of a PNG."""
+    """Return the first chunk of a PNG."""
     return chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlace))
 
 
 def zeros(count: int) -> bytes:
-    """So many zero bytes, deflated a MiB at a time: a thousandth of their size."""
+    """Return `count` zero bytes, deflated a MiB at a time: a thousandth of their size."""
     deflate, block = zlib.compressobj(9), bytes(_MIB)
     parts = [deflate.compress(block) for _ in range(count // _MIB)]
     return b"".join((*parts, deflate.compress(bytes(count % _MIB)), deflate.flush()))
 
 
 def png(width: int, height: int, *before: bytes, depth: int = 8, colour: int = 2, interlace: int = 0) -> bytes:
-    """A whole black PNG with these chunks before its pixels."""
+    """Return a whole black PNG with these chunks before its pixels."""
     samples = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}.get(colour, 1)
     line = 1 + (width * samples * depth + 7) // 8
     lines = height * 2 if interlace else height  # seven passes have lines of their own
@@ -42,37 +42,37 @@ def png(width: int, height: int, *before: bytes, depth: int = 8, colour: int = 2
 
 
 def written(kind: str, mode: str = "RGB", size: tuple[int, int] = (64, 36), **options: Any) -> bytes:
-    """A small picture as Pillow writes it."""
+    """Return a small picture written by Pillow."""
     file = BytesIO()
     Image.linear_gradient("L").resize(size).convert(mode).save(file, kind, **options)
     return file.getvalue()
 
 
 def riff(*chunks: tuple[bytes, bytes]) -> bytes:
-    """A WebP of these chunks."""
+    """Return a WebP of these chunks."""
     body = b"".join(name + struct.pack("<I", len(data)) + data + bytes(len(data) % 2) for name, data in chunks)
     return b"RIFF" + struct.pack("<I", len(body) + 4) + b"WEBP" + body
 
 
 def canvas(width: int, height: int, flags: int) -> tuple[bytes, bytes]:
-    """The chunk that says how large a WebP is."""
+    """Return the chunk with the size of a WebP."""
     return b"VP8X", bytes([flags, 0, 0, 0]) + (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
 
 
 def with_frame_size(jpeg: bytes, width: int, height: int) -> bytes:
-    """The JPEG with other sides in its frame header."""
+    """Return the JPEG with another width and height in its frame header."""
     at = next(at for marker in (b"\xff\xc0", b"\xff\xc2") if (at := jpeg.find(marker)) >= 0)
     return jpeg[: at + 5] + struct.pack(">HH", height, width) + jpeg[at + 9 :]
 
 
 def with_segments(jpeg: bytes, *segments: tuple[int, bytes]) -> bytes:
-    """The JPEG with these segments behind its first marker."""
+    """Return the JPEG with these segments after its first marker."""
     parts = (bytes((0xFF, marker)) + struct.pack(">H", len(data) + 2) + data for marker, data in segments)
     return jpeg[:2] + b"".join(parts) + jpeg[2:]
 
 
 def many_scans(width: int, height: int, count: int) -> bytes:
-    """A progressive JPEG that says the last of its scans over and over: each goes through every block again."""
+    """Return a progressive JPEG that repeats its last scan `count` times. Each scan goes through every block."""
     file = BytesIO()
     Image.new("L", (width, height), 77).save(file, "JPEG", progressive=True)
     whole = file.getvalue()
@@ -81,18 +81,21 @@ def many_scans(width: int, height: int, count: int) -> bytes:
 
 
 def exif(orientation: int, *, next_at: int = 0) -> bytes:
-    """A block of EXIF of one entry. `next_at`: where it says that the next block is; its own start makes a circle."""
+    """Return a block of EXIF with one entry.
+
+    `next_at`: offset of the next block; the block's own offset makes a circle.
+    """
     return b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01" + struct.pack(">HHI", orientation, 0, next_at)
 
 
 def tiff_tags(count: int) -> bytes:
-    """EXIF that claims so many entries, each of so many values."""
+    """Return EXIF that claims `count` entries, each with many values."""
     entry = struct.pack(">HHII", 0x9286, 7, MANY, 8)
     return b"Exif\0\0MM\0*\0\0\0\x08" + struct.pack(">H", count) + entry * min(count, 5000)
 
 
 def animated(kind: str, count: int, size: tuple[int, int] = (64, 36), **options: Any) -> bytes:
-    """A moving picture of so many frames."""
+    """Return a moving picture of `count` frames."""
     frames = [Image.new("RGB", size, (number % 256, number // 256, 99)) for number in range(count)]
     file = BytesIO()
     frames[0].save(file, kind, save_all=True, append_images=frames[1:], **options)
@@ -104,7 +107,7 @@ def _frame_control(number: int, width: int, height: int) -> bytes:
 
 
 def _in_png(content: bytes) -> bytes:
-    """Another file behind the signature of a PNG."""
+    """Return another file behind the signature of a PNG."""
     return PNG + content
 
 
@@ -171,10 +174,10 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "nothing": lambda: b"",
     "markup": lambda: b"<html><body>no such poster</body></html>",
 }
-"""What is not shown, by name."""
+"""Name -> file that must not be shown."""
 
 SLOW: dict[str, Callable[[], bytes]] = {"a JPEG of thousands of scans": lambda: many_scans(4096, 2304, 7000)}
-"""What is not shown, and takes all the time that it is given."""
+"""Name -> file that must not be shown, and that takes all the time it is given."""
 
 ODD: dict[str, Callable[[], bytes]] = {
     "260,000 empty chunks": lambda: png(64, 36, chunk(b"tEXt", b"a\0") * 260_000),
@@ -210,9 +213,9 @@ ODD: dict[str, Callable[[], bytes]] = {
     "a WebP with a false profile": lambda: written("WEBP", icc_profile=bytes(100_000)),
     "a grey picture of sixteen bits": lambda: png(64, 36, depth=16, colour=0),
 }
-"""What Pillow may make a picture of, or not, at a price that is known."""
+"""Name -> file that Pillow may read as a picture or refuse, at a bounded cost."""
 
 
 def made(kinds: Iterable[dict[str, Callable[[], bytes]]]) -> dict[str, bytes]:
-    """The files of these tables, by name."""
+    """Return the files of these tables, by name."""
     return {name: make() for kind in kinds for name, make in kind.items()}

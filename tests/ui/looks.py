@@ -1,4 +1,4 @@
-"""A dialog as it looks in every size and in every theme, each of them once."""
+"""Dialog in every size and in every theme, each of them once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ui.deck_stage import Stage
 Look = tuple[tuple[int, int], str]
 
 FIRST: Look = ((80, 24), "dark")
-"""Where a dialog has the least room."""
+"""Size with the least room for a dialog, and a theme."""
 
 OTHERS: tuple[Look, ...] = (((120, 40), "light"), ((200, 60), "mono"))
 
@@ -25,7 +25,7 @@ in_each_look = pytest.mark.parametrize("look", [FIRST, *slow(*OTHERS)], ids=_nam
 
 
 async def looks(stage: Stage, picture: SnapshotAssertion, look: Look, name: str) -> None:
-    """What stands on the screen now, in that size and theme, is what was kept under that name."""
+    """Check that the screen, in that size and theme, equals the picture stored under a name."""
     size, stage.deck.theme = look
     await stage.pilot.resize_terminal(*size)
     await stage.steady()  # another size may ask for a larger picture, which a child process decodes

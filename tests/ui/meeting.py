@@ -1,4 +1,4 @@
-"""The Rooms screen on the demo workspace: a room is chosen by its name, and a relay runs when a test says so."""
+"""Rooms screen of the demo workspace: a test chooses a room by its name, and starts and stops relays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOMS = "/v1/meet/rooms"
 
 @asynccontextmanager
 async def meeting(name: str = COUNCIL, size: tuple[int, int] = (170, 40), **options: Any) -> AsyncIterator[Stage]:
-    """The deck on the Rooms screen, that room selected."""
+    """Yield a deck on the Rooms screen with a room selected."""
     async with deck_stage(size, **options) as stage:
         await stage.act("screen.rooms")
         await stage.until(lambda: rooms(stage).as_of is not None)
@@ -33,31 +33,31 @@ async def meeting(name: str = COUNCIL, size: tuple[int, int] = (170, 40), **opti
 
 
 def rooms(stage: Stage) -> CachedList[Room]:
-    """The rooms that the deck knows."""
+    """Return the rooms that the deck has received."""
     return known(stage.deck).rooms
 
 
 def room(stage: Stage) -> Room:
-    """The selected room, as it is shown."""
+    """Return the selected room as it is shown."""
     found = screen(stage).room()
     assert found is not None
     return found
 
 
 def relay(stage: Stage) -> RelayProfile:
-    """The selected relay profile, as it is shown."""
+    """Return the selected relay profile as it is shown."""
     found = screen(stage).relay()
     assert found is not None
     return found
 
 
 def screen(stage: Stage) -> RoomsScreen:
-    """The screen behind whatever is open."""
+    """Return the Rooms screen, also if a dialog is over it."""
     return next(found for found in stage.deck.screen_stack if isinstance(found, RoomsScreen))
 
 
 def words(stage: Stage) -> str:
-    """The words of the dialog in front as one line, then those on the whole screen, without what frames them."""
+    """Return the words of the dialog in front and then those of the whole screen, as one line without frames."""
     rows = stage.rows()
     for box in stage.deck.screen.query(".dialog-box"):
         region = box.region
@@ -66,12 +66,12 @@ def words(stage: Stage) -> str:
 
 
 async def stored(stage: Stage) -> Room:
-    """The selected room as the platform has it."""
+    """Return the selected room as the platform has it."""
     return await stage.api.rooms.get(room(stage).id)
 
 
 async def broadcast(stage: Stage, *, running: bool, where: tuple[str, str] | None = None) -> None:
-    """A participant starts or stops a relay inside the room. `where`: room and profile, None: the selected ones."""
+    """Start or stop a relay, as a participant inside the room. `where`: room and profile; None: the selected ones."""
     room_id, profile_id = where or (room(stage).id, relay(stage).id)
     path = f"/_control/relays/{room_id}/{profile_id}"
     async with client_for(stage.simulator, stage.simulator.control_token) as admin:
@@ -79,13 +79,13 @@ async def broadcast(stage: Stage, *, running: bool, where: tuple[str, str] | Non
 
 
 async def agree(stage: Stage) -> None:
-    """From Cancel to the other button, and enter."""
+    """Press the confirming button of the dialog."""
     await stage.press("tab", "enter")
     await stage.idle()
 
 
 async def rename(stage: Stage, name: str) -> None:
-    """Type another name into the form of the selected profile, save and agree to what is shown."""
+    """Type another name into the form of the selected profile, save it, and confirm."""
     await stage.act("relay.edit")
     await stage.press("ctrl+u")
     await stage.enter(name)

@@ -1,4 +1,4 @@
-"""A deck on the simulated platform at a moment that stands still, in a terminal that exists in memory only."""
+"""Deck on the simulated platform at a fixed moment, in a terminal in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REGISTRY = ActionRegistry(FEATURES)
 async def running(
     size: tuple[int, int] = (120, 40), *keys: str, read_only: bool = False, history: History | None = None
 ) -> AsyncIterator[tuple[Deck, Pilot[int]]]:
-    """A deck of that size after those keys, and its pilot."""
+    """Yield a deck of that size after these keys, and its pilot."""
     async with still_deck(read_only=read_only, history=history) as deck, deck.run_test(size=size) as pilot:
         await pilot.pause()
         await pilot.press(*keys)
@@ -39,9 +39,9 @@ async def act(pilot: Pilot[int], *names: str) -> None:
 
 
 async def steady(deck: Deck, pilot: Pilot[int]) -> str:
-    """A picture that is like the one before it: another size or theme comes to the widgets in several steps.
+    """Return a picture that equals the one before: widgets take a new size or theme in several steps.
 
-    A pause ends early where the machine gave the deck no time; three of them in a row hardly do.
+    A pause ends early if the machine gives the deck no time; three in a row hardly do.
     """
     before, now = "", export_svg(deck)
     while now != before:
@@ -52,7 +52,7 @@ async def steady(deck: Deck, pilot: Pilot[int]) -> str:
 
 
 def text_of(deck: Deck) -> str:
-    """The words on the screen."""
+    """Return the words on the screen."""
     return unescape(export_svg(deck)).replace("\xa0", " ")
 
 
@@ -62,30 +62,30 @@ def letters_of(deck: Deck) -> str:
 
 
 def known(deck: Deck) -> Snapshot:
-    """The snapshot that the deck shows."""
+    """Return the snapshot that the deck shows."""
     assert deck.snapshot is not None
     return deck.snapshot
 
 
 class LaterClock(FixedClock):
-    """The clock of a still deck, a second later."""
+    """Clock of a still deck, a second later."""
 
     def monotonic(self) -> float:
         return 1.0
 
 
 def look(deck: Deck) -> None:
-    """Let a person look at what is painted for a second; a key is meant for nothing that they cannot have seen."""
+    """Let a second pass, in which a person sees the picture: keys ignore what nobody can have seen."""
     deck.clock = LaterClock()
 
 
 def linked(deck: Deck, **changes: Any) -> ConnectionStatus:
-    """The link of that snapshot, changed like this."""
+    """Return the link of the deck's snapshot with changes."""
     return replace(known(deck).link, **changes)
 
 
 async def show(deck: Deck, pilot: Pilot[int], **changes: Any) -> None:
-    """Give the deck its last snapshot again, changed like this; from here on the monitor is silent."""
+    """Give the deck its last snapshot again, with changes. Afterwards the monitor is silent."""
     deck.workers.cancel_all()
     deck.snapshot = replace(known(deck), **changes)
     deck.snapshot_signal.publish(None)

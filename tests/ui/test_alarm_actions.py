@@ -1,4 +1,4 @@
-"""What a person does about alarms, by the keys, seen in the next snapshot; nothing of it leaves the machine."""
+"""Every action on alarms by its keys, and its effect in the next snapshot; no action leaves the machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.stage import known
 
 
 def alarm(stage: Stage, kind: str) -> Alarm:
-    """The alarm of that kind, wherever it is kept."""
+    """Return the alarm of a kind, in any state."""
     snapshot = known(stage.deck)
     return next(one for one in (*snapshot.alarms, *snapshot.quiet) if one.kind == kind)
 
@@ -32,7 +32,7 @@ async def test_the_alarm_of_the_selected_event_is_acknowledged_and_audited_even_
 
 
 def unread(stage: Stage, subject: str) -> set[str]:
-    """The kinds of the alarms of that event that await an acknowledgement."""
+    """Return the kinds of the event's alarms that await an acknowledgement."""
     return {alarm.kind for alarm in known(stage.deck).alarms if alarm.subject == subject and alarm.needs_ack}
 
 

@@ -1,4 +1,4 @@
-"""Screen 7: what must be read, and the logs of what was."""
+"""Screen 7: active alarms, and the logs of past ones."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ DARK = replace(FRESH, blink_on=False)
 
 
 def text(alarm: Alarm) -> str:
-    """The panel of the alarm: its frame, then what is in it."""
+    """Return the panel of the alarm: its frame, then its content."""
     head = f"{view.panel_title(alarm)} {view.panel_state(alarm, FRESH)}"
     return "\n".join([head, *(plain(line) for line in view.detail(alarm, FRESH, 118))])
 

@@ -1,4 +1,7 @@
-"""An answer goes to what its giver saw, stays with it, and can be taken back (interface.md, "Alarms on screen")."""
+"""An action goes to the alarm that its person saw, stays with it, and can be taken back.
+
+See interface.md, "Alarms on screen".
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def alarms(stage: Stage) -> tuple[Alarm, ...]:
 
 
 def answered(stage: Stage) -> set[str]:
-    """Return the events that somebody answered for, whatever the deck shows of it yet."""
+    """Return the events with an action of a person, whatever the deck shows yet."""
     monitor = stage.deck.monitor
     assert isinstance(monitor, Monitor)
     found = (monitor.find_alarm(alarm.key) for alarm in (*monitor.snapshot.alarms, *monitor.snapshot.quiet))
@@ -38,7 +41,7 @@ def answered(stage: Stage) -> set[str]:
 
 
 async def resort(stage: Stage, seen_for: float, **changes: Any) -> None:
-    """Show everything in reverse order, or with those changes, for so many seconds; no other snapshot comes."""
+    """Show the snapshot in reverse order, or with changes, for `seen_for` seconds; no other snapshot comes."""
     for worker in stage.deck.workers:
         if worker.name == "monitor":
             worker.cancel()
@@ -52,14 +55,14 @@ async def resort(stage: Stage, seen_for: float, **changes: Any) -> None:
 
 
 async def press_now(stage: Stage, *keys: str) -> None:
-    """Press keys at this very moment."""
+    """Press keys without a pause."""
     for key in keys:
         await stage.pilot.press(key)
     await stage.idle()
 
 
 async def mouse(stage: Stage, kind: type[events.MouseEvent], offset: tuple[int, int]) -> None:
-    """Move the button of the mouse on that cell, as the terminal tells it."""
+    """Send an event of the mouse button at a cell, as the terminal does."""
     x, y = offset
     stage.deck.post_message(kind(None, x, y, 0, 0, 1, False, False, False, x, y))
     await stage.settle()
@@ -110,7 +113,7 @@ async def test_without_an_event_on_the_screen_of_viewers_nothing_is_acknowledged
 
 
 def aimed_at(stage: Stage) -> str:
-    """Return the subject of what `a` would answer for by the picture: the row of the cursor, else the first alarm."""
+    """Return the subject that `a` would acknowledge by the picture: the row of the cursor, else the first alarm."""
     snapshot = known(stage.deck)
     if stage.deck.current_mode in {"events", "streams"}:
         return snapshot.find(stage.deck.screen.query_one(Table).cursor or "").event.name or ""  # type: ignore[union-attr]
@@ -227,7 +230,7 @@ async def test_an_alarm_that_moves_under_a_pressed_button_selects_the_event_of_t
 
 
 async def acknowledge(stage: Stage, name: str = "Harbour webcam") -> tuple[Alarm, ...]:
-    """Acknowledge all alarms of that event; return them as they were before."""
+    """Acknowledge all alarms of an event. Returns them as they were before."""
     stage.choose(name)
     await stage.idle()
     before = tuple(alarm for alarm in known(stage.deck).alarms if alarm.subject == name and alarm.needs_ack)
@@ -263,7 +266,7 @@ async def test_an_acknowledgement_is_taken_back_with_all_that_one_press_answered
 
 
 def repainted(stage: Stage) -> str:
-    """Return the text of the screen, and have it painted again: keys act on what a person has seen for a moment."""
+    """Return the text of the screen, and repaint it: keys act on what a person has seen for a moment."""
     stage.deck.snapshot_signal.publish(None)
     return stage.text()
 

@@ -1,4 +1,4 @@
-"""What a person sees of a deck that is attached to a collector: in each state on the first line, at every size."""
+"""Screens of a deck that is attached to a collector: each state is on the first line, at every size."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ async def test_before_the_first_answer_a_deck_says_whose_it_waits_for(
 
 
 class Remote:
-    """The commands of an attached feed; the rest is the monitor's."""
+    """Feed whose commands are those of an attached deck, and whose other methods are the monitor's."""
 
     def __init__(self, deck: Deck, *, can_poll: bool = True) -> None:
         self._monitor, self.can_poll, self.done = deck.monitor, can_poll, list[str]()
@@ -156,7 +156,7 @@ async def test_one_key_polls_alone_and_goes_back_and_the_banner_names_it() -> No
 
 
 def of_read_token(snapshot: Snapshot) -> Snapshot:
-    """The same by a collector that lets this deck only read."""
+    """Return the snapshot as from a collector that lets this deck only read."""
     return replace(snapshot, attachment=attached(AttachmentState.WATCHING, 600, actor="wall", may="read"))
 
 
@@ -235,13 +235,13 @@ def test_why_nothing_can_be_answered_is_said_in_every_state(state: AttachmentSta
 
 
 def footer_of(deck: Deck) -> str:
-    """Its words."""
+    """Return the words of the footer."""
     (line,) = deck.screen.query_one(Footer).draw(deck.size.width, 1)
     return plain(line)
 
 
 def drawn(deck: Deck, key: str) -> tuple[Any, ...]:
-    """How that key is drawn in the footer."""
+    """Return the roles in which the footer draws a key."""
     (line,) = deck.screen.query_one(Footer).draw(deck.size.width, 1)
     return tuple(getattr(role, "role", role) for text, role, *_ in line if text == key)
 

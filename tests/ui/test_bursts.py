@@ -1,4 +1,4 @@
-"""Keys in one burst, as a paste or a slow line brings them: a screen answers once, and no burst ends the app."""
+"""Keys in one burst, as from a paste or a slow line: a screen replies once, and no burst ends the app."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from ui.stage import REGISTRY
 from ui.test_welcome import asking
 
 OPENERS = ("app.command", "app.palette", "app.help", "view.columns", "view.filter", "event.create", "event.delete")
-"""What lays each kind of screen over the deck; each has a key."""
+"""Actions that open each kind of screen over the deck; each has a key."""
 
 CLOSERS = ("enter", "enter", "enter", "escape", "escape", "tab", "down", "space", "ctrl+s", "question_mark", "a", "1")
 
 
 def post(app: App[Any], *keys: str) -> None:
-    """The keys as one write of a terminal brings them: all are queued before the first is acted on."""
+    """Send keys like one write of a terminal: all are queued before the first is handled."""
     for key in keys:
         app.post_message(events.Key(key, key if len(key) == 1 else "\r" if key == "enter" else None))
 
 
 def keys_of(*parts: str) -> tuple[str, ...]:
-    """The keys of these parts: an action stands for its first key."""
+    """Return the keys of these parts: an action stands for its first key."""
     return tuple(chain(*((REGISTRY.by_name[part].keys[0],) if part in REGISTRY.by_name else (part,) for part in parts)))
 
 
 async def out(stage: Stage) -> None:
-    """Out of whatever is open, agreeing to nothing but to lose what was typed."""
+    """Close everything that is open, and confirm nothing except to lose typed text."""
     for _ in range(12):
         await stage.settle()
         if len(stage.deck.screen_stack) == 1:
@@ -64,7 +64,7 @@ TWICE = (
     ("app.command", "escape", "escape", "enter"),
     ("view.filter", "a", "enter", "enter"),
 )
-"""Keys of which one answers a screen that the key before it has answered."""
+"""Keys, one of which is for a screen that the key before has already closed."""
 
 
 @pytest.mark.parametrize("pauses", [False, True], ids=["one write", "an opener first"])
@@ -101,7 +101,10 @@ async def test_no_burst_of_keys_ends_the_deck(bursts: int) -> None:
 
 
 def mixed(app: App[Any], random: Random) -> int:
-    """One event as a terminal may bring it amid keys: a paste, a mouse, another size; mostly keys. Returns its keys."""
+    """Send a random event of a terminal: a paste, a mouse event, a new size, or mostly keys.
+
+    Returns its number of keys.
+    """
     kind = random.random()
     if kind < 0.03:
         app.post_message(events.Paste(random.choice(("pasted", "a\nb", "\x1b[31m\u202e", "y\ry"))))
@@ -167,7 +170,7 @@ async def test_keys_still_reach_a_consent_after_a_burst() -> None:
 
 
 def entries(stage: Stage) -> dict[str, str]:
-    """What stands in the text fields of the form in front, by their names."""
+    """Return name -> text for the text fields of the form in front."""
     return {field.field.name: field.text for field in stage.deck.screen.query(TextInput)}
 
 
@@ -249,7 +252,7 @@ async def test_keys_that_wait_for_an_answer_wait_for_nothing_else(passes: int) -
 
 
 class Busy(Widget, can_focus=True):
-    """It notes its keys, and is busy with the first of them until `done`."""
+    """Widget that records its keys, and is busy with the first one until `done`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -262,7 +265,7 @@ class Busy(Widget, can_focus=True):
 
 
 class BusyApp(ModalApp[None]):
-    """An app whose one widget is busy."""
+    """App with one busy widget."""
 
     def __init__(self) -> None:
         super().__init__()

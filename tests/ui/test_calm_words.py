@@ -1,4 +1,4 @@
-"""No screen says that nothing is wrong while nobody can see that."""
+"""No screen says that all is well while nobody can know that."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ SCREENS = ("screen.events", "screen.streams", "screen.qos", "screen.alarms")
 
 
 def _unseen(state: EventState) -> EventState:
-    """The event as the monitor judges it while it is blind: it has a health that is stale, and no finding."""
+    """Return the event as a blind monitor judges it: with a stale health, and without findings."""
     return replace(state, is_stale=True, assessment=HealthAssessment(Health(grade=Grade.STALE)))
 
 
 def _blind(snapshot: Snapshot) -> Snapshot:
-    """That snapshot forty seconds after the last answer."""
+    """Return the snapshot forty seconds after the last reply."""
     since, as_of = EVENING - timedelta(seconds=10), EVENING - timedelta(seconds=40)
     link = replace(snapshot.link, state=ConnectionState.BLIND, since=since, as_of=as_of)
     return replace(snapshot, link=link, events=tuple(map(_unseen, snapshot.events)), alarms=(), quiet=())
 
 
 def _words(deck: Deck) -> str:
-    """The lines on the screen, as they stand."""
+    """Return the lines on the screen."""
     strips = deck.screen._compositor.render_strips(deck.size)
     return "\n".join(strip.text.rstrip() for strip in strips)
 
@@ -62,7 +62,7 @@ async def test_no_screen_has_calm_words_while_monitoring_is_blind() -> None:
 
 
 def _unmeasured(state: EventState, ingest: IngestState) -> EventState:
-    """The event before its samples were judged: it was just found, or its encoder has just begun."""
+    """Return the event before its samples are judged: it was just found, or its encoder has just begun."""
     phase = replace(state.phase, ingest=Ingest(ingest)) if state.phase.tally.expects_signal else state.phase
     return replace(state, phase=phase, episodes=(), assessment=HealthAssessment(Health(grade=Grade.WARM_UP)))
 

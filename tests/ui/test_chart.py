@@ -1,4 +1,4 @@
-"""The laws of a chart: a value has its true dot, old columns stay, a gap is a gap, a fault has more than a colour."""
+"""Laws of a chart: a value has its exact dot, old columns stay, a gap is a gap, a fault has more than a colour."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def level(value: float) -> Bucket:
 
 
 def dots_of(lines: Sequence[str]) -> dict[int, set[int]]:
-    """The dots that are set, from the bottom, by column of dots."""
+    """Return column of dots -> the set dots, counted from the bottom."""
     found: dict[int, set[int]] = {}
     for row, text in enumerate(lines):
         for cell, glyph in enumerate(text):

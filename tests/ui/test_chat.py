@@ -1,4 +1,4 @@
-"""Screen 4: what viewers wrote, filtered, and its export to a file (interface.md, "Screens")."""
+"""Screen 4: messages of viewers, filtered, and their export to a file (interface.md, "Screens")."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ KEYS = Keys("enter", "/", "esc", "e", "x", "y", "o", "]", "end")
 
 @asynccontextmanager
 async def chatting(folder: Path, name: str = CHOIR, **more: Any) -> AsyncIterator[Stage]:
-    """The Chat screen of that event, files going to that folder."""
+    """Yield a deck on the Chat screen of an event, which writes files to a folder."""
     async with deck_stage(**more) as stage:
         stage.deck.downloads = folder
         stage.choose(name)
@@ -52,7 +52,7 @@ async def chatting(folder: Path, name: str = CHOIR, **more: Any) -> AsyncIterato
 
 
 async def settled(stage: Stage) -> None:
-    """Until everything that was requested is read, and no export runs."""
+    """Wait until everything requested is received, and no export runs."""
     await quiet(stage.deck)
     await stage.settle()
 
@@ -72,7 +72,7 @@ def screen(stage: Stage) -> ChatScreen:
 
 
 def hold(stage: Stage) -> Callable[[], None]:
-    """Let whoever asks the platform wait from now on, until the returned function is called."""
+    """Hold back all requests to the platform until the returned function is called."""
     gate = asyncio.Event()
 
     async def wait() -> None:
@@ -83,7 +83,7 @@ def hold(stage: Stage) -> Callable[[], None]:
 
 
 async def export_to(stage: Stage, file: str, *, steps: int = 0) -> None:
-    """Fill in and send the form of an export: the format so many steps after csv, and that file."""
+    """Fill in and send the form of an export: the format `steps` after csv, and a file."""
     await stage.act("chat.export")
     assert stage.shows(Form)
     await stage.press(*["right"] * steps, "tab")
@@ -94,7 +94,7 @@ async def export_to(stage: Stage, file: str, *, steps: int = 0) -> None:
 
 
 async def exported(stage: Stage, form: Any, **more: Any) -> bytes:
-    """What the client exports of the stream that is shown."""
+    """Return the client's export of the shown stream."""
     export = screen(stage).chat_export()
     assert export is not None
     path = stage.deck.downloads / "expected"
@@ -334,7 +334,7 @@ async def test_an_event_without_a_stream_has_no_chat(tmp_path: Path) -> None:
 
 
 class Log:
-    """A chat of so many messages, in batches."""
+    """Chat of some messages, in batches."""
 
     def __init__(self, count: int) -> None:
         self.chat, self._count = self, count
@@ -354,7 +354,7 @@ async def test_a_preview_of_any_log_is_bounded_has_the_newest_and_says_so(count:
 
 
 async def write_more(stage: Stage, seconds: float) -> None:
-    """Let the platform's time and the deck's pass: viewers write meanwhile, and the log is due again."""
+    """Let the time of platform and deck pass: viewers write messages, and the log is polled again."""
     stage.simulator.clock.step(seconds)
     stage.clock.tick += TAIL_SECONDS
     stage.deck.snapshot_signal.publish(None)
@@ -363,7 +363,7 @@ async def write_more(stage: Stage, seconds: float) -> None:
 
 
 async def messages_on_the_platform(stage: Stage) -> list[str]:
-    """The texts of the log as it is now, whatever the deck has read of it."""
+    """Return the texts of the log as it is now on the platform."""
     export = screen(stage).chat_export()
     assert export is not None
     return [str(message["message"]) async for batch in stage.api.chat.selected(export) for message in batch]

@@ -1,4 +1,4 @@
-"""The executor's ports as dialogs: nothing that cuts an audience off happens by a slip, and every end is told."""
+"""Dialogs of the executor: nothing that takes viewers off happens by a slip, and every outcome is shown."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def agree(stage: Stage) -> None:
 
 
 async def out(stage: Stage) -> None:
-    """Out of whatever is open, agreeing to nothing but to lose what was typed."""
+    """Close everything that is open, and confirm nothing except to lose typed text."""
     for _ in range(8):
         if len(stage.deck.screen_stack) == 1:
             return
@@ -49,12 +49,12 @@ async def out(stage: Stage) -> None:
 
 
 async def letters(stage: Stage, text: str) -> None:
-    """One key after the other, wherever the focus is."""
+    """Press one key after another, wherever the focus is."""
     await stage.press(*({" ": "space", ",": "comma"}.get(char, char) for char in text))
 
 
 async def to_the_button(stage: Stage) -> None:
-    """The name is typed, and the focus stands on the word that does it."""
+    """Type the name, and move the focus to the button that makes the change."""
     await letters(stage, AIR)
     await stage.press("enter")
 
@@ -170,7 +170,7 @@ async def test_an_event_that_went_on_air_meanwhile_asks_for_its_name() -> None:
 
 
 async def renamed(stage: Stage, **names: str) -> None:
-    """Give events of those ids other names, on the platform and in the deck."""
+    """Give events other names, on the platform and in the deck."""
     for identity, name in names.items():
         await stage.api.events.update(identity, EventDraft(name=name))
     stage.deck.monitor.refresh()
@@ -264,7 +264,7 @@ VERDICTS: dict[str, tuple[str, dict[str, object], str, Severity]] = {
     ),
     "refused": ("event.enable", REFUSED, "event not enabled: Untitled event: ", Severity.CRITICAL),
 }
-"""Verdict -> a change, the fault that leads to it, what is told of it, and how loud."""
+"""Verdict -> a change, the fault that leads to it, its notice, and the severity of that."""
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)
@@ -297,7 +297,7 @@ async def test_a_long_change_shows_itself_and_stopping_it_leads_to_a_verdict() -
 
 
 async def unanswered(stage: Stage) -> None:
-    """A change that hangs, its dialog put away."""
+    """Send a change that hangs, and close its dialog."""
     stage.choose(QUIET)
     stage.clock.impatient = True
     await stage.fault(kind="hang", method="PUT")
@@ -369,7 +369,7 @@ async def test_a_read_only_deck_carries_out_every_action_and_nothing_but_reads_a
 
 
 def shuffled(stage: Stage, random: Random, spare: str) -> None:
-    """The rows in another order, some gone, as if others had changed them; `spare` stays or goes like any other."""
+    """Reorder the rows and remove some, as if others had changed them. `spare` is treated like any other row."""
     states = list(known(stage.deck).events)
     random.shuffle(states)
     kept = [state for state in states if random.random() < 0.7 or state.id == spare]
@@ -404,7 +404,7 @@ async def test_a_request_goes_to_the_id_that_was_shown_or_is_refused() -> None:
 
 
 def locks_in(folder: Path) -> Callable[[Callable[[str], None]], WriteLocks]:
-    """What `livedeck` gives a deck, for the platform that stands behind these."""
+    """Return what `livedeck` gives a deck as locks of its platform."""
     return partial(WriteLocks, folder, "https://platform.example", SystemClock())
 
 

@@ -1,4 +1,4 @@
-"""Words can be read as they are drawn, whichever widget draws them: of the toolkit's own ones too."""
+"""Words are readable as drawn by any widget, including those of Textual itself."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from livedeck.ui.kit.palette import COLOURS
 from ui.test_themes import contrast
 
 WAYS = (("1",), ("2",), ("3",), ("5",), ("6",), ("7",), ("question_mark",), ("escape", "colon"), ("escape",))
-"""The keys from one screen to the next; a dialog over a screen dims that, so none is opened here."""
+"""Keys from one screen to the next. A dialog dims the screen under it, so none is opened here."""
 
 SIZES = ((80, 24), (200, 60))
-"""Where a screen has the fewest panes, and the most."""
+"""Sizes with the fewest panes of a screen, and the most."""
 
 
 @pytest.mark.parametrize("theme", COLOURS)

@@ -29,21 +29,21 @@ from ui.viewer_stage import probing
 from ui.wall_stage import STILL, evening, many
 
 CIRCUITS = 6
-"""Ways from the app to the focus and the screen within which all effects of a key are painted."""
+"""Number of round trips between app, screen and focus in which all effects of a key are painted."""
 
 DOWNS = ("down",) * 8
 
 
 @dataclass
 class Crowd:
-    """A deck whose half seconds pass when the test says so."""
+    """Deck whose half seconds pass when the test says so."""
 
     deck: Deck
     clock: Hand
     tick: Callable[[], None]
 
     async def settle(self) -> None:
-        """Until all is painted that has been asked for."""
+        """Wait until every request to paint is done."""
         for _ in range(CIRCUITS):
             for target in (self.deck, self.deck.screen.focused or self.deck.screen, self.deck.screen):
                 arrived = asyncio.Event()
@@ -54,14 +54,14 @@ class Crowd:
             await painted.wait()
 
     async def press(self, *keys: str) -> None:
-        """Post the keys at once, as one read of a terminal brings them, and wait for the picture."""
+        """Send keys at once, like one read of a terminal, and wait for the picture."""
         for key in keys:
             self.deck.post_message(events.Key(key, None))
         for _ in keys:
             await self.settle()
 
     async def pass_half_seconds(self, count: int) -> None:
-        """Let the time pass."""
+        """Let half seconds pass."""
         for _ in range(count):
             self.clock.passed += 0.5
             self.clock.at += timedelta(seconds=0.5)
@@ -69,13 +69,16 @@ class Crowd:
             await self.settle()
 
     async def idle_calls(self) -> int:
-        """Calls of waiting itself, which are nobody's cost."""
+        """Return the calls of waiting itself, which are no cost of the deck."""
         with counted() as count:
             await self.settle()
         return count.total()
 
     async def calls_of(self, *keys: str) -> float:
-        """Mean calls of these keys, each of which changes the screen; pressed once before, to draw each picture."""
+        """Return the mean calls of these keys, each of which changes the screen.
+
+        Presses them once before, to fill caches.
+        """
         for key in keys:
             before = letters_of(self.deck)
             await self.press(key)
@@ -87,7 +90,7 @@ class Crowd:
         return count.total() / len(keys) - waiting
 
     async def calls_of_a_key(self) -> float:
-        """Mean calls of a key that moves the cursor, with all that it paints."""
+        """Return the mean calls of a key that moves the cursor, with everything that it paints."""
         await self.press("down")
         waiting = await self.idle_calls()
         with counted() as count:
@@ -98,7 +101,7 @@ class Crowd:
 
 @asynccontextmanager
 async def crowd(monkeypatch: pytest.MonkeyPatch, rows: int) -> AsyncIterator[Crowd]:
-    """A deck with so many events on its first screen; nothing happens by itself."""
+    """Yield a deck with many events on its first screen; nothing happens by itself."""
     clock, ticks = Hand(), list[Callable[[], None]]()
     monkeypatch.setattr(Deck, "set_interval", lambda _deck, _seconds, callback: ticks.append(callback))
     Wire.came = asyncio.Event()
@@ -168,7 +171,7 @@ async def test_of_a_burst_of_keys_only_the_last_one_draws_the_panes(monkeypatch:
 
 
 WIDE = (200, 60)
-"""Terminal in which a key paints the most."""
+"""Size of the terminal in which a key paints the most."""
 
 UP_AND_DOWN = ("down", "up") * 4
 TRACK = ("6", "end", "right_square_bracket", "right_square_bracket")
@@ -193,7 +196,7 @@ PLACES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 async def arrive(deck: Deck, pilot: Pilot[int], keys: Iterable[str]) -> None:
-    """Press these keys, and wait after each for all that the screen asks for."""
+    """Press these keys, and wait after each for all that the screen requests."""
     for key in keys:
         await pilot.press(key)
         await pilot.pause()

@@ -1,4 +1,4 @@
-"""A picture that was made to do harm costs a bounded process, and the deck goes on."""
+"""A hostile picture costs a bounded process, and the deck continues."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ui.hostile_pictures import BOMBS, ODD, SLOW, many_scans, png, written
 MIB = 2**20
 RUN = Path(__file__).with_name("decoding_run.py")
 GROWTH = 24.0
-"""MiB that the deck may grow: five files of the largest size that is fetched."""
+"""Maximum growth of the deck in MiB: five files of the largest size that is fetched."""
 
 SHORT = (
     "a tower one pixel wide",
@@ -37,11 +37,11 @@ SHORT = (
     "a WebP canvas of 16384 x 16384",
     "nothing",
 )
-"""Those of `BOMBS` that are tried for every change."""
+"""Names of `BOMBS` that each change tries."""
 
 
 def decoded(folder: Path, files: dict[str, Callable[[], bytes]]) -> dict[str, object]:
-    """What `decoding_run.py` says of these files."""
+    """Return the output of `decoding_run.py` for these files."""
     for name, make in files.items():
         (folder / name.replace("/", " ")).write_bytes(make())
     done = subprocess.run([sys.executable, str(RUN), str(folder)], capture_output=True, text=True, check=False)
@@ -80,7 +80,7 @@ async def test_the_largest_picture_is_shown_and_one_column_more_is_not() -> None
 
 
 async def served(monkeypatch: pytest.MonkeyPatch, files: Iterable[bytes]) -> None:
-    """A deck goes through posters that are these files, and then shows a good one."""
+    """Let a deck show posters that are these files, and then a good one."""
     contents = dict[str, bytes]()
     make_png = images.png
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""What others wrote is edited as it is and shown without what controls; the last filter lets nothing foreign pass."""
+"""Texts of strangers are edited unchanged and shown without control characters; the last filter drops the rest."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 
 
 async def renamed(stage: Stage, name: str) -> Event:
-    """An event that somebody else has called that, selected."""
+    """Select an event that somebody else has renamed."""
     event = stage.choose("Untitled event")
     await stage.api.events.update(event.id, EventDraft(name=name))
     await seen(stage, name)
@@ -45,7 +45,7 @@ async def renamed(stage: Stage, name: str) -> Event:
 
 
 async def seen(stage: Stage, name: str) -> None:
-    """Until the deck shows an event of that name."""
+    """Wait until the deck shows an event of that name."""
     stage.deck.monitor.refresh()
     await stage.until(lambda: any(state.event.name == name for state in known(stage.deck).events))
     stage.choose(name)
@@ -87,7 +87,7 @@ async def test_a_name_as_people_write_it_stands_in_the_list_and_in_the_form() ->
 
 
 class Fields(ExactApp):
-    """Fields with texts from outside."""
+    """App of fields with texts from outside."""
 
     def __init__(self, *texts: str) -> None:
         super().__init__()
@@ -168,7 +168,7 @@ def test_the_filter_rings_the_bell_and_shapes_the_pointer() -> None:
 
 
 class Raw(ExactApp):
-    """Widgets of Textual's own, which render what they are given."""
+    """App of Textual's own widgets, which render any text."""
 
     def compose(self) -> ComposeResult:
         for payload in SEQUENCES.values():

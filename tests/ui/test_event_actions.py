@@ -22,7 +22,7 @@ DRAFT = "Untitled event"
 
 
 async def agree(stage: Stage) -> None:
-    """From Cancel to the other button, and enter."""
+    """Press the confirming button of the dialog."""
     await stage.press("tab", "enter")
     await stage.idle()
 

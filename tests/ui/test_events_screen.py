@@ -1,4 +1,4 @@
-"""The Events screen uses the room that there is, and says what it shows."""
+"""The Events screen uses its whole room, and says which rows it shows."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def test_the_panes_go_and_come_by_a_key() -> None:
 
 
 def lines_of(table: Table[Any]) -> list[str]:
-    """What the table shows, its head first."""
+    """Return the lines of the table, its head first."""
     return [table.render_line(line).text.rstrip() for line in range(table.size.height)]
 
 
@@ -92,7 +92,7 @@ async def test_rows_that_are_not_worst_first_say_so() -> None:
 
 
 class Store:
-    """Preferences as they are saved."""
+    """Store of preferences that records them."""
 
     def __init__(self) -> None:
         self.saved = Preferences(views={"events": TableView(filter="choir", sort="event", down=True)})

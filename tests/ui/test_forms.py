@@ -1,4 +1,4 @@
-"""Forms: controls that are seen and clicked, ids that have names, and buttons that stay in sight."""
+"""Forms: visible controls for the mouse, names in place of ids, and buttons that stay visible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONCERTS = "Concerts"
 
 
 def control(stage: Stage, name: str) -> Widget:
-    """The control of that field of the form in front."""
+    """Return the control of a field in the form in front."""
     (found,) = [widget for widget in stage.deck.screen.query(Widget) if _name_of(widget) == name]
     return found
 
@@ -31,14 +31,14 @@ def _name_of(widget: Widget) -> str:
 
 
 def reference(stage: Stage, name: str = "parent_id") -> ReferenceInput:
-    """The reference of that name in the form in front."""
+    """Return the reference control of that name in the form in front."""
     found = control(stage, name)
     assert isinstance(found, ReferenceInput)
     return found
 
 
 def folder(stage: Stage, name: str) -> str:
-    """The id of that project or folder."""
+    """Return the id of a project or folder."""
     return next(id_ for id_, known in stage.simulator.folders() if known == name)
 
 

@@ -1,4 +1,4 @@
-"""A screen that was painted change by change is the one that is painted afresh."""
+"""A screen that was painted change by change equals one that is painted anew."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ SIZES = ((120, 40), (100, 30), (170, 45), (210, 50), (80, 24))
 
 
 def reordered(snapshot: Snapshot, random: Random) -> Snapshot:
-    """Some events gone, the others in another order."""
+    """Return the snapshot without some events, the others in another order."""
     states = random.sample(snapshot.events, random.randrange(1, len(snapshot.events) + 1))
     return replace(snapshot, events=tuple(states))
 
 
 def judged(snapshot: Snapshot, random: Random) -> Snapshot:
-    """An event without findings, or with those of another."""
+    """Return the snapshot with an event that has no findings, or those of another event."""
     states = [*snapshot.events]
     place, other = random.randrange(len(states)), random.choice(states)
     states[place] = replace(states[place], assessment=other.assessment, qos=other.qos, phase=other.phase)
@@ -45,7 +45,7 @@ def judged(snapshot: Snapshot, random: Random) -> Snapshot:
 
 
 def acknowledged(snapshot: Snapshot, random: Random) -> Snapshot:
-    """An alarm with another state, or shelved."""
+    """Return the snapshot with an alarm in another state, or shelved."""
     if not snapshot.alarms:
         return snapshot
     alarm, *others = random.sample(snapshot.alarms, len(snapshot.alarms))
@@ -59,7 +59,7 @@ CHANGES: tuple[Callable[[Snapshot, Random], Snapshot], ...] = (reordered, judged
 
 
 def shown(deck: Deck) -> list[Strip]:
-    """The screen, line by line, with its styles."""
+    """Return the screen, line by line, with its styles."""
     return [strip.simplify() for strip in deck.screen._compositor.render_strips(deck.size)]
 
 
@@ -69,7 +69,7 @@ async def settle(pilot: Pilot[int]) -> None:
 
 
 async def act(deck: Deck, pilot: Pilot[int], clock: Hand, first: Snapshot, random: Random) -> None:
-    """One thing that a person, the platform or time may do."""
+    """Do one thing that a person, the platform or time may do."""
     kind = random.random()
     if kind < 0.35:
         deck.go_to("events")

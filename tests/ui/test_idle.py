@@ -21,26 +21,26 @@ from ui.stage import REGISTRY, known, letters_of
 
 MODES = sorted(REGISTRY.screens)
 ALIKE = {"annotations", "cues", "materials", "posters"}
-"""The parts of a video that are drawn as its subtitles are."""
+"""Parts of a video that are drawn like its subtitles."""
 
 SIZE = (120, 40)
 
 MOST = 3000
-"""Bytes that a tick may send (performance.md, "Budgets")."""
+"""Maximum bytes that a tick may send (performance.md, "Budgets")."""
 
 BRIEF = {"recordings", "log", "past", "list", "streams", "picture"}
-"""The workers that ask for what a screen shows, and end."""
+"""Groups of workers that request the data of a screen, and end."""
 
 
 class Wire(HeadlessDriver):
-    """A terminal that keeps what is sent to it."""
+    """Terminal that stores what is sent to it."""
 
     sent = ""
     came: asyncio.Event
 
     @property
     def is_headless(self) -> bool:
-        """A terminal, for all that the app knows."""
+        """False, so that the app takes this for a terminal."""
         return False
 
     def write(self, data: str) -> None:
@@ -49,7 +49,7 @@ class Wire(HeadlessDriver):
 
 
 class Hand(FixedClock):
-    """Moved by the test."""
+    """Clock that the test moves."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Hand(FixedClock):
 
 @asynccontextmanager
 async def idle(mode: str) -> AsyncIterator[tuple[Deck, Pilot[int], Hand]]:
-    """A deck on that screen, with all painted that there is."""
+    """Yield a deck on a screen, with everything painted."""
     clock, ticked = Hand(), asyncio.Event()
     Wire.came = asyncio.Event()
     async with still_deck() as deck:
@@ -99,7 +99,7 @@ def forget() -> None:
 
 
 def pieces() -> list[str]:
-    """What was sent, a text for each place, without how it is to be shown."""
+    """Return the sent bytes, as a text for each place, without styles."""
     texts = re.split(r"\x1b\[[0-9;]*H", Wire.sent)
     return [text for text in (re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text) for text in texts) if text]
 
@@ -135,7 +135,7 @@ async def test_an_idle_deck_sends_what_time_changes_and_nothing_else(mode: str) 
 
 
 def drawn(sent: str) -> dict[tuple[int, int], str]:
-    """The cells that those bytes draw, by row and column."""
+    """Return row and column -> cell for the cells that these bytes draw."""
     cells: dict[tuple[int, int], str] = {}
     for row, column, text in re.findall(r"\x1b\[(\d+);(\d+)H([^\x1b]*(?:\x1b\[[0-9;]*m[^\x1b]*)*)", sent):
         start = int(column)

@@ -1,4 +1,4 @@
-"""Jobs of an operator: keys that are pressed, and what the screen must then say, at three sizes.
+"""Jobs of an operator: keys to press, and the sentences that the screen must then show, at three sizes.
 
 The facts are those of the demo's workspace at 21:14:07Z (`livedeck serve --list`); none is read from the deck. During
 an incident they are those of the scenario `platform-outage`, whose encoders left 70 s before.
@@ -41,7 +41,7 @@ _NAMES = {
 
 
 class Scene(StrEnum):
-    """Where an operator does a job: live, in the past, during an incident, or attached to a collector."""
+    """Scene of a job: live, in the past, during an incident, or attached to a collector."""
 
     LIVE = "live"
     PAST = "past"

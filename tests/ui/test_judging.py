@@ -1,4 +1,4 @@
-"""What a person says of how an event is judged: asked, told and audited, and nothing of it leaves the machine."""
+"""Rulings on how an event is judged: confirmed, reported and audited; none leaves the machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.stage import known, show
 
 
 def content(stage: Stage, event_id: str) -> Content:
-    """Return the content by which that event is judged now."""
+    """Return the content by which an event is judged now."""
     state = known(stage.deck).find(event_id)
     assert state is not None
     return state.content

@@ -1,4 +1,4 @@
-"""Keys do what the help says, to the event that is meant."""
+"""Keys do what the help says, to the selected event."""
 
 from __future__ import annotations
 

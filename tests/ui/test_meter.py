@@ -1,4 +1,4 @@
-"""A meter shows the level of each channel, and never one that is not known."""
+"""A meter shows the level of each channel, and never an unknown one."""
 
 from __future__ import annotations
 

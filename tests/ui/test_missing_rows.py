@@ -1,4 +1,4 @@
-"""Rows that were announced and not received are counted on every screen, and nothing is called clear or empty then."""
+"""Announced rows that were not received are counted on every screen, and no list is then called clear or empty."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FRESH = RenderTime(EVENING, EVENING, stale=False)
 
 
 def without_rows(snapshot: Snapshot, shortfall: Shortfall | None) -> Snapshot:
-    """The same, but that no event was received."""
+    """Return the snapshot as if no event was received."""
     return replace(snapshot, events=(), alarms=(), quiet=(), shortfall=shortfall)
 
 

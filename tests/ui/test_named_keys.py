@@ -1,4 +1,4 @@
-"""What the deck says of its keys: a key that the settings change is called by its new name."""
+"""The deck names its keys correctly: a key that the settings change has its new name everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could not be read is never silently missing: the deck, the wall and the printed status say so."""
+"""Unreadable data is never silently missing: the deck, the wall and the printed status say so."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIELD = "reconnect_window should be a valid integer, not a list of 2"
 
 
 def odd(snapshot: Snapshot, name: str = "Choir") -> Snapshot:
-    """The same, but that the event whose name begins so has a field that could not be read, and one has no id."""
+    """Return the snapshot with an unreadable field in the event of that name, and with an event without an id."""
     first = next(state for state in snapshot.events if (state.event.name or "").startswith(name))
     fields = first.event.model_dump() | {"reconnect_window": ["600", "s"]}
     event, faults = read_model(Event, fields)

@@ -1,4 +1,4 @@
-"""What has no verdict stays in sight: watched, shown by the next deck too, asked about before it is sent again."""
+"""A change without a verdict stays visible: watched, shown by the next deck too, and named before it is sent again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def agree(stage: Stage) -> None:
 
 
 async def late_delete(stage: Stage) -> None:
-    """A deletion that is answered 504 and is not seen yet; 12 s after it was sent it lands."""
+    """Send a deletion that gets 504, is not visible yet, and lands 12 s after it was sent."""
     stage.choose(QUIET)
     stage.clock.held_from = min(WATCH_DELAYS)
     await stage.fault(kind="late-apply", method="DELETE", status=504, seconds=12)

@@ -1,4 +1,4 @@
-"""The deck in the past: marked on every screen, as it stood then, and nothing can be done in it."""
+"""The deck in the past: marked on every screen, equal to the screen of that time, and without changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WRITING = [action for action in REGISTRY.actions if action.writes or action.is_f
 
 @asynccontextmanager
 async def stage_with_past(path: Path, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Stage]:
-    """A deck whose history has its first snapshots."""
+    """Yield a deck whose history has its first snapshots."""
     history = await History.open(path, EVENING)
     async with deck_stage(size, history=history) as stage:
         await history.flush()
@@ -33,8 +33,10 @@ async def stage_with_past(path: Path, size: tuple[int, int] = (120, 40)) -> Asyn
 
 
 def body(rows: Sequence[str]) -> list[str]:
-    """The rows of a screen without its header, its keys, and the one that says that it is the past. Addresses stay
-    behind, so that there is more room for whether a restream is enabled."""
+    """Return the rows of a screen without its header, its keys, and the row that marks the past.
+
+    Addresses are removed with all text after them, because the past does not have them.
+    """
     return [ADDRESS.sub("", row).rstrip() for row in rows[1:-1] if "◀◀ PAST" not in row]
 
 
@@ -42,7 +44,10 @@ ADDRESS = re.compile(r"(?<=ingest )\S+ *|(?<=play   )\S+ *| enabled .*")
 
 
 async def compare(stage: Stage, screens: Sequence[str]) -> None:
-    """Show these screens now, and then as they stood, cell by cell; there a row more says that it is the past."""
+    """Show these screens now, and then in the past, and compare them cell by cell.
+
+    The past has one more row, which marks it.
+    """
     shown = {}
     for key in screens:
         await stage.press(key)
@@ -205,7 +210,7 @@ async def go_to(stage: Stage, moment: datetime) -> None:
 
 
 async def loaded(stage: Stage) -> None:
-    """Until nothing is read from the history any more."""
+    """Wait until nothing is read from the history any more."""
     await settled(stage.deck, stage.pilot)
 
 

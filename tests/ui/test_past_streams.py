@@ -28,7 +28,7 @@ HOURS_2 = 7200
 
 
 def past_state(state: EventState, start: datetime, video: float, stream_id: str, **event: object) -> EventState:
-    """The event as it stood two hours after that start, with a fault at 21:10."""
+    """Return the event as it was two hours after that start, with a fault at 21:10."""
     times = [start.timestamp() + second for second in range(0, HOURS_2, 2)]
     rate, sound, frames = (array("d", [value] * len(times)) for value in (video, 128e3, 30.0))
     readings = Readings(array("d", times), rate, sound, frames, array("q", [0] * len(times)))
@@ -45,7 +45,7 @@ def past_state(state: EventState, start: datetime, video: float, stream_id: str,
 
 
 async def keep(history: History, deck: Deck, *states: EventState) -> None:
-    """Have the history know these, as the only events of a snapshot after the last of them."""
+    """Store these states in the history, as the only events of a snapshot after the last of them."""
     at = max((datetime.fromtimestamp(state.qos.readings.time[-1], EVENING.tzinfo) for state in states), default=EVENING)
     await history.append(replace(known(deck), at=at, events=states, alarms=(), quiet=()))
     await history.flush()
@@ -53,7 +53,7 @@ async def keep(history: History, deck: Deck, *states: EventState) -> None:
 
 @asynccontextmanager
 async def evening(size: tuple[int, int] = (120, 40), *keys: str) -> AsyncIterator[tuple[Deck, Pilot[int], EventState]]:
-    """A deck whose second event had three earlier streams; another event, of two days ago, is gone."""
+    """Yield a deck whose second event had three earlier streams; another event, of two days ago, is gone."""
     history = await History.open(None, EVENING)
     try:
         async with running(size, "down", history=history) as (deck, pilot):
@@ -71,7 +71,7 @@ async def evening(size: tuple[int, int] = (120, 40), *keys: str) -> AsyncIterato
 
 
 async def settled(deck: Deck, pilot: Pilot[int]) -> None:
-    """Until nothing is loaded any more."""
+    """Wait until nothing is loading any more."""
     for _ in range(2):
         await pilot.pause()
         groups = {"actions", "past", "past of another", "past of the whole", "last stream"}

@@ -1,4 +1,4 @@
-"""What is pasted is text: none of it is a key, however it is cut, and what is typed around it passes as it is."""
+"""Pasted text is text: none of it is a key, however it is cut, and keys typed around it arrive unchanged."""
 
 from __future__ import annotations
 

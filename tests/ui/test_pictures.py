@@ -29,7 +29,7 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "alarms": ("7",),
 }
 LOOKS = (((80, 24), "mono"), ((120, 40), "dark"), ((200, 60), "light"))
-"""Every size once and every theme once: what a theme draws does not depend on the size."""
+"""Every size once and every theme once, because the drawing of a theme does not depend on the size."""
 
 SMALL = (80, 24)
 
@@ -74,7 +74,7 @@ STATES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "error": ({**FAILING, "since": EVENING - timedelta(seconds=4)}, {}),
     "stale": ({"as_of": EVENING - timedelta(seconds=31)}, {}),
 }
-"""A state of the screens: what is otherwise with the link, and with the snapshot."""
+"""Name of a state -> changes of the link, and changes of the snapshot."""
 
 
 @pytest.mark.parametrize("screen", ["events", "streams", "qos", "alarms"])

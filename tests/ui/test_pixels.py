@@ -1,4 +1,4 @@
-"""Pixels of a picture as output: few bytes, and the same cells for a terminal that was not written by us."""
+"""Pixels of a picture as output: few bytes, and the right cells in a terminal that others wrote."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Mouse: everything that a pointer would be tried on does what it looks like.
+"""Mouse: everything that looks clickable does what it looks like.
 
-Most targets are links: a click on one is a command. They are found by walking over every cell of every screen, so that
-one that is added is driven here without a line. What handles the mouse itself is listed in `DRIVEN` with its test.
+Most targets are links: a click on a link runs a command. They are found by walking over every cell of every screen, so
+that a new link is tested here without a new line. Classes that handle the mouse themselves are listed in `DRIVEN` with
+their tests.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ SIZES = ((80, 24), (200, 60))
 
 
 class Target(NamedTuple):
-    """A link, and where it can be clicked."""
+    """Link, and a cell of it."""
 
     link: Link
     widget: Widget
@@ -45,7 +46,7 @@ class Target(NamedTuple):
 
 
 def targets(deck: Deck) -> Iterator[Target]:
-    """Every link of the screen in front, once."""
+    """Yield every link of the screen in front, once."""
     found: set[tuple[type[Widget], str, str]] = set()
     for widget in deck.screen.walk_children(Widget):
         if isinstance(widget, StyledWidget) and widget.display:
@@ -58,7 +59,7 @@ def targets(deck: Deck) -> Iterator[Target]:
 
 
 async def click(pilot: Pilot[int], target: Target, times: int = 1) -> None:
-    """Click in the middle of nothing else: on that cell of the screen."""
+    """Click on a cell of the screen."""
     offset = target.widget.content_region.offset + target.offset
     await pilot.click(offset=offset, times=times)
     for _ in range(3):
@@ -66,14 +67,14 @@ async def click(pilot: Pilot[int], target: Target, times: int = 1) -> None:
 
 
 async def click_link(deck: Deck, pilot: Pilot[int], command: str, argument: str = "") -> None:
-    """Click on the first link of that command."""
+    """Click on the first link with that command."""
     await click(pilot, next(t for t in targets(deck) if (t.link.command, t.link.argument) == (command, argument)))
 
 
 async def click_all(
     size: tuple[int, int], monkeypatch: pytest.MonkeyPatch, modes: Iterable[str], *, every_argument: bool
 ) -> int:
-    """Click each link of these screens at its cell, and see its command; how many were clicked."""
+    """Click each link of these screens at its cell, and check its command. Returns the number of links."""
     clicked: set[tuple[type[Widget], str, str]] = set()
     async with running(size) as (deck, pilot):
         for mode in modes:
@@ -170,7 +171,7 @@ async def test_the_wheel_scrolls_a_table_and_leaves_the_cursor() -> None:
 
 
 async def turn_wheel(deck: Deck, pilot: Pilot[int], kind: type[events.MouseEvent], widget: Widget) -> None:
-    """A notch of the wheel over the middle of the widget, as the terminal tells the app."""
+    """Turn the wheel by one notch over the middle of a widget, as the terminal does."""
     x, y = widget.region.center
     deck.post_message(kind(None, int(x), int(y), 0, 0, 0, shift=False, meta=False, ctrl=False))
     for _ in range(3):
@@ -258,10 +259,10 @@ DRIVEN = {
     "QosScreen": test_the_chart_takes_clicks_drags_and_the_wheel,
     "Modal": test_menus_are_clicked_and_closed_by_a_click_beside_them,
 }
-"""The classes that handle the mouse themselves, and the test that drives each."""
+"""Class that handles the mouse itself -> the test that drives it."""
 
 DRIVEN_ELSEWHERE = {"Button", "ChipsInput", "Mosaic", "ReferenceInput", "Remark", "RowsInput"}
-"""The tiles of `test_viewers.py`, and those of the forms, which the tests of the dialogs fill in by clicks."""
+"""Tiles of `test_viewers.py`, and controls of forms, which the tests of the dialogs click."""
 
 
 def test_what_handles_the_mouse_is_driven_by_a_test() -> None:

@@ -35,19 +35,22 @@ AGAINST = {
     "School theatre": "restreams",
     "Choir, hall A": "",
 }
-"""What keeps each event of the scenario from starting that is about to."""
+"""Event of the scenario that starts soon -> the item that keeps it from starting."""
 
 
 MAX_PAUSES = 500
-"""Turns of the deck within which what it asks for is answered: in process a few of them do."""
+"""Maximum turns of the deck until its requests are answered: in process a few are enough."""
 
 TERSE = ("poster", "chat_active", "video", "restreams")
-"""What a terse list of the events leaves out."""
+"""Fields that a terse list of the events omits."""
 
 
 @asynccontextmanager
 async def curtain(*without: str) -> AsyncIterator[tuple[Monitor, Api, list[str]]]:
-    """A monitor on the scenario, and the paths asked for. `without`: what the list of the events leaves out."""
+    """Yield a monitor of the scenario, its client, and the requested paths.
+
+    `without`: fields that the list of events omits.
+    """
     simulator = Simulator(seed=1, clock=SimulatorClock(start=EVENING, paused=True), scenario="preflight")
     paths: list[str] = []
 
@@ -73,7 +76,7 @@ async def curtain(*without: str) -> AsyncIterator[tuple[Monitor, Api, list[str]]
 async def before_the_curtain(
     *without: str, size: tuple[int, int] = (120, 40)
 ) -> AsyncIterator[tuple[Deck, Pilot[int], list[str]]]:
-    """A deck on that monitor, its pilot, and the paths."""
+    """Yield a deck on that monitor, its pilot, and the requested paths."""
     async with curtain(*without) as (monitor, api, paths):
         deck = Deck(monitor, FixedClock(), profile="DEMO", host=api.host, read_only=False, api=api)
         async with deck.run_test(size=size) as pilot:
@@ -93,20 +96,20 @@ async def _send_without(fields: tuple[str, ...], parts: list[Any], send: Any) ->
 
 
 def words(deck: Deck) -> str:
-    """The screen, line by line."""
+    """Return the screen, line by line."""
     strips = deck.screen._compositor.render_strips(deck.size)
     return "\n".join(strip.text for strip in strips)
 
 
 def choose(deck: Deck, name: str) -> str:
-    """Select the event of that name. Its id."""
+    """Select the event of that name. Returns its id."""
     event_id = next(state.id for state in known(deck).events if state.event.name == name)
     deck.select_event(event_id)
     return event_id
 
 
 def seen(deck: Deck) -> tuple[Snapshot, RenderTime]:
-    """What the deck shows, and for which moment."""
+    """Return the snapshot that the deck shows, and its render time."""
     displayed = deck.displayed()
     assert displayed is not None
     return displayed.snapshot, displayed.render_time
@@ -204,7 +207,7 @@ async def test_due_is_from_ten_minutes_before_the_start_until_it_is_on_air() -> 
 
 
 def _check_wall(model: WallModel) -> None:
-    """A tile says it in its line, a cell beside its start; nothing of it dims the wall."""
+    """Check that a tile says it in its line, and a cell beside its start; nothing of it dims the wall."""
     tiles, cells = ("\n".join(map(plain, _wall(model, tiles).draw(0))) for tiles in (9, 3))
     assert tiles.count("NO-GO: ") == cells.count("✖ NO-GO") == 3
     assert "NO-GO: restreams" in tiles

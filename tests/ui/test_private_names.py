@@ -1,6 +1,6 @@
-"""What the deck takes of Textual besides its public names: which of it another Textual no longer has, and what then.
+"""Private names of Textual that the deck uses: which ones another version lacks, and the effect of that.
 
-All of it stands in `ui/kit/terminal.py`, `ui/kit/layers.py` and `ui/kit/driver.py`.
+All uses are in `ui/kit/terminal.py`, `ui/kit/layers.py` and `ui/kit/driver.py`.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def test_the_terminal_is_read_by_a_parser_that_is_fed_and_ticks() -> None:
 
 
 class SentDriver(HeadlessDriver):
-    """A terminal, for all that the app knows; keeps what is sent to it."""
+    """Driver that the app takes for a terminal; it stores what is sent."""
 
     sent = ""
 

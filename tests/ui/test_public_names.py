@@ -1,4 +1,4 @@
-"""An event whose stream key is its name is called by its name in notices, banner and what is copied."""
+"""An event whose stream key is its name keeps its name in notices, banner and copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the panes of the Rooms screen say about relays is proved by the data that the deck has."""
+"""The data of the deck proves what the panes of the Rooms screen say about relays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OTHER = RelayProfile(id="two", name="Other", url=PLACE, stream_key=Secret("a-key
 
 
 def sent(profile: RelayProfile) -> RelayProfile:
-    """The profile as an attached deck and a recording have it."""
+    """Return the profile as an attached deck and a recording have it."""
     return RelayProfile.model_validate(encode_record(profile))
 
 
@@ -37,7 +37,7 @@ def room(*profiles: RelayProfile, name: str = "Hall", **fields: object) -> Room:
 
 
 def on_air(**fields: object) -> EventState:
-    """An event on air with one restream."""
+    """Return an event on air with one restream."""
     restream = EventRestream.model_validate({"name": "Out", "url": PLACE, "key": KEY, "enabled": True, **fields})
     known = state(name="Choir")
     return replace(known, event=known.event.model_copy(update={"restreams": (restream,)}))
@@ -63,7 +63,7 @@ def test_a_room_says_whether_its_profiles_are_complete(shown: Room, words: str) 
 
 
 def checks(*profiles: RelayProfile, events: tuple[EventState, ...] = (), others: tuple[Room, ...] = ()) -> str:
-    """What the checks of a room say, as one line."""
+    """Return the checks of a room, as one line."""
     hall = room(*profiles)
     return " ".join(" ".join(plain(line).split()) for line in check_lines(hall, (hall, *others), events, FRESH, 80))
 
@@ -159,7 +159,7 @@ def test_rooms_with_unsound_profiles_are_first_and_rooms_without_profiles_last()
 
 
 def addressed(*states: EventState, rows: int = 40, missing: str = "") -> list[str]:
-    """Lines of the pane of addresses, for a hall and a foyer."""
+    """Return the lines of the pane of addresses, for a hall and a foyer."""
     rooms = room(STUDIO, status="pending"), room(OTHER, name="Foyer")
     lines = address_lines(rooms, states, FRESH, 112, rows, missing=("", missing))
     return [" ".join(plain(line).split()) for line in lines]

@@ -1,4 +1,4 @@
-"""Golden pictures of the Rooms screen where it must not look fine, and of its dialogs; one deck each."""
+"""Golden pictures of the Rooms screen in states that must not look fine, and of its dialogs; one deck each."""
 
 from __future__ import annotations
 

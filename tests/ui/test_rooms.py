@@ -315,7 +315,7 @@ async def test_a_profile_whose_room_is_gone_is_not_sent_to() -> None:
 
 
 async def locked(stage: Stage) -> None:
-    """An edit of a profile that broadcasts, refused by the platform."""
+    """Edit a profile that broadcasts, which the platform refuses."""
     await broadcast(stage, running=True)
     await rename(stage, "Renamed")
     assert "is broadcasting" in words(stage)

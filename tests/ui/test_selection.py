@@ -1,4 +1,4 @@
-"""Nobody acts on what they did not choose: rows move, vanish and are renamed, and a change goes where it was meant."""
+"""Nobody acts on an unchosen row: rows move, vanish and are renamed, and a change goes to its chosen object."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WRITES = ("event.delete", "event.enable", "event.complete", "event.edit", "event
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table, by its key and name."""
+    """Row of a table, with its key and name."""
 
     key: str
     name: str
@@ -38,7 +38,7 @@ SCHEMA: TableSchema[Row] = TableSchema(
 
 
 def rows_in_turmoil(random: Random, rows: Sequence[Row]) -> list[Row]:
-    """Some are gone, some came, some are called otherwise, all may stand elsewhere."""
+    """Return the rows with some removed, added and renamed, and in another order."""
     kept = [row for row in rows if random.random() > 0.15]
     renamed = [replace(row, name=f"{row.name}'") if random.random() < 0.2 else row for row in kept]
     came = [Row(f"{random.randrange(40)}", "back or new") for _ in range(random.randrange(3))]
@@ -49,7 +49,7 @@ def rows_in_turmoil(random: Random, rows: Sequence[Row]) -> list[Row]:
 
 
 def turmoil(seed: int, count: int, at: RenderTime) -> int:
-    """Choose, and watch rows change; how often a row was selected that nobody had chosen since it last left."""
+    """Choose rows while they change. Returns how often a row was selected that nobody had chosen since it last left."""
     random, wrong = Random(seed), 0
     selection, rows = RowSelection(), [Row(str(number), f"Show {number}") for number in range(12)]
     chosen: str | None = rows[0].key  # where a table begins
@@ -75,7 +75,7 @@ async def test_no_row_is_selected_that_nobody_chose_since_it_last_left() -> None
 
 
 def shown_events(random: Random, states: Sequence[EventState]) -> tuple[EventState, ...]:
-    """The events as others have left them: moved, gone, renamed, two of one name."""
+    """Return the events as changed by others: moved, gone, renamed, two of one name."""
     kept = [state for state in states if random.random() > 0.15]
     random.shuffle(kept)
     names = [state.event.name for state in states]
@@ -88,14 +88,14 @@ def shown_events(random: Random, states: Sequence[EventState]) -> tuple[EventSta
 
 
 async def show(stage: Stage, states: Sequence[EventState]) -> None:
-    """Let the deck have these events now."""
+    """Give the deck these events now."""
     stage.deck.snapshot = replace(known(stage.deck), seq=known(stage.deck).seq + 1, events=tuple(states))
     stage.deck.snapshot_signal.publish(None)
     await stage.settle()
 
 
 async def show_list(stage: Stage, key: ResourceKey, items: Sequence[Any]) -> None:
-    """Let the deck have these items of that list now."""
+    """Give the deck these items of a list now."""
     state = known(stage.deck)
     lists = {**state.lists, key: replace(state.cached(key), items=tuple(items))}
     stage.deck.snapshot = replace(state, seq=state.seq + 1, lists=lists)
@@ -104,7 +104,10 @@ async def show_list(stage: Stage, key: ResourceKey, items: Sequence[Any]) -> Non
 
 
 async def play(seed: int, rounds: int) -> tuple[int, int]:
-    """Press keys that write while so many rows change under open dialogs; how many changes went wrong, were sent."""
+    """Press keys that write, while rows change under open dialogs.
+
+    Returns the number of wrong changes, and of all sent.
+    """
     random, wrong, changes, sent = Random(seed), 0, 0, 0
     async with deck_stage() as stage:
         whole = known(stage.deck).events

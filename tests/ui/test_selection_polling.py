@@ -1,4 +1,4 @@
-"""What is polled because it is looked at: of a slow platform, too, each list is asked for once."""
+"""Polls of a selected object: each list is requested once, also from a slow platform."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATHS = {"recordings": "videos", "posters": "posters", "subtitles": "subtitles",
 
 
 async def selections(stage: Stage, part: str) -> list[str]:
-    """Two that can be selected there, of which the first was not asked for since the last refresh."""
+    """Return two objects that can be selected there; the first was not polled since the last refresh."""
     if part != "recordings":
         await opened(stage, part)
         await stage.act("app.ask")  # the screen of videos has asked for both
@@ -28,7 +28,7 @@ async def selections(stage: Stage, part: str) -> list[str]:
 
 
 def select(stage: Stage, identity: str) -> None:
-    """Select that event, or that video."""
+    """Select an event or a video."""
     selection = selection_of(stage.deck)
     selection.video = next((video for video in videos(stage) if video.id == identity), selection.video)
     stage.deck.select_event(identity)

@@ -1,4 +1,4 @@
-"""What changed in the last minutes, and the handover: dialogs to read, on a terminal of any size."""
+"""Dialogs to read, on a terminal of any size: recent changes, and the handover."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ async def test_without_a_record_the_deck_shows_no_sheet() -> None:
 
 
 class Leaving(Attached):
-    """A deck whose collector answers only so many questions."""
+    """Deck whose collector answers a limited number of questions."""
 
     left = 1000
 
@@ -205,7 +205,7 @@ async def test_a_reading_that_takes_long_is_not_begun_again(tmp_path: Path) -> N
 
 
 class Held(Attached):
-    """A deck whose collector answers when `go_on` is set."""
+    """Deck whose collector replies once `go_on` is set."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

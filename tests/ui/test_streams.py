@@ -1,4 +1,4 @@
-"""Screen 2: the current stream of every event, where it goes, what was recorded."""
+"""Screen 2: the current stream of every event, its destinations, and its recordings."""
 
 from __future__ import annotations
 

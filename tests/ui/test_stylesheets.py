@@ -1,4 +1,4 @@
-"""The decks of the tests share the rules that they have parsed: these are the rules that each would parse alone."""
+"""Decks of the tests share parsed rules, which equal those that each deck would parse alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every theme is readable, nothing is told by colour alone, and without colour none is sent."""
+"""Every theme is readable, nothing is shown by colour alone, and without colours none is sent."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from livedeck.ui.wallboard.styles import wall_style
 from ui.stage import act, running, text_of
 
 GRAPHIC = {StyleRole.ON_AIR, StyleRole.LIMIT}
-"""Lamps and lines, not text: a contrast of 3 to 1 is enough (WCAG 1.4.11)."""
+"""Roles of lamps and lines, not of text: a contrast of 3 to 1 is enough (WCAG 1.4.11)."""
 
 DECORATION = {
     StyleRole.BAND, StyleRole.RULE, StyleRole.VIDEO_QUIET,
     StyleRole.BAR_OK, StyleRole.BAR_DONE,
 }  # fmt: skip
-"""Carries no meaning: frames, grids, and bars whose number stands beside them."""
+"""Roles without meaning: frames, grids, and bars with a number beside them."""
 
 XTERM = {
     "black": "#000000", "red": "#cd0000", "green": "#00cd00", "yellow": "#cdcd00", "white": "#e5e5e5",
     "bright_red": "#ff0000", "bright_green": "#00ff00", "bright_yellow": "#ffff00", "bright_magenta": "#ff00ff",
     "cyan": "#00cdcd", "magenta": "#cd00cd", "bright_cyan": "#00ffff", "bright_white": "#ffffff",
 }  # fmt: skip
-"""The usual colours of a terminal of sixteen colours."""
+"""Usual colours of a terminal of sixteen colours."""
 
 
 def colour(name: str) -> Color:
@@ -47,7 +47,7 @@ def colour(name: str) -> Color:
 
 
 def contrast(text: str, background: str) -> float:
-    """The contrast ratio of two colours (WCAG 2)."""
+    """Return the contrast ratio of two colours (WCAG 2)."""
     first, second = _luminance(colour(text)), _luminance(colour(background))
     return (max(first, second) + 0.05) / (min(first, second) + 0.05)
 
@@ -127,7 +127,10 @@ VISION = {
     "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
     "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
 }
-"""How eyes see linear RGB that lack a kind of cone altogether: G. M. Machado and others 2009, severity 1.0."""
+"""Kind of colour blindness -> linear RGB as seen without that kind of cone: G. M.
+
+Machado and others 2009, severity 1.0.
+"""
 
 LEAST_DISTANCE = dict.fromkeys(COLOURS, 10.0) | {"light": 8.0}
 
@@ -160,7 +163,7 @@ Matrix = tuple[tuple[float, float, float], ...]
 
 
 def _oklab(colour: Color, vision: Matrix) -> tuple[float, ...]:
-    """Lightness and two axes of colour, in which equal distances look equal (B. Ottosson 2020)."""
+    """Return lightness and two axes of colour, in which equal distances look equal (B. Ottosson 2020)."""
     seen = [min(max(part, 0.0), 1.0) for part in _times(vision, _linear(colour))]
     cones = _times(
         (

@@ -1,4 +1,4 @@
-"""A poster as a picture: what is broken is no picture, a large one holds nothing up, and pixels stay in their frame."""
+"""Poster as a picture: a broken file is no picture, a large one delays nothing, and pixels stay in their frame."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FRAME = Frame(24, 7)
 
 
 def png(width: int, height: int) -> bytes:
-    """A picture of one colour."""
+    """Return a picture of one colour."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     lines = zlib.compress((b"\0" + b"\x30\x60\x90" * width) * height)
     return b"\x89PNG\r\n\x1a\n" + b"".join(map(_chunk, (b"IHDR", b"IDAT", b"IEND"), (head, lines, b"")))
@@ -41,7 +41,7 @@ def _chunk(name: bytes, data: bytes) -> bytes:
 
 
 def written_as(kind: str, mode: str = "RGB") -> bytes:
-    """A picture whose left half is red and whose right half is blue."""
+    """Return a picture whose left half is red and whose right half is blue."""
     image = Image.new("RGB", (160, 90), (200, 30, 30))
     image.paste((30, 30, 200), (80, 0, 160, 90))
     file = BytesIO()
@@ -117,7 +117,7 @@ def test_iterm2_is_sent_a_whole_png_for_its_cells() -> None:
 
 
 def drawn(sequence: str) -> Image.Image:
-    """What a terminal makes of a sixel picture (DEC STD 070, chapter 9), read without a line of ours."""
+    """Return the picture that a terminal makes of sixel data (DEC STD 070, chapter 9), by no code of livedeck."""
     found = re.fullmatch(r'\x1bP0;1q"1;1;(\d+);(\d+)(.*)\x1b\\', sequence, re.DOTALL)
     assert found
     width, height = int(found[1]), int(found[2])
@@ -185,7 +185,7 @@ def test_a_terminal_that_says_nothing_gets_half_blocks(
 
 
 class Gallery(ExactApp):
-    """A thumbnail alone. `drawn`: what was drawn over the cells."""
+    """App of one thumbnail. `drawn`: bytes drawn over the cells."""
 
     CSS = "Thumbnail { width: 24; height: 7; }"
 

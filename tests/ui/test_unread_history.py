@@ -29,7 +29,7 @@ class Silent:
 
 
 async def settled(deck: Deck, pilot: Pilot[int]) -> str:
-    """What stands on the screen once nothing is read any more."""
+    """Return the text of the screen once nothing is being read any more."""
     await pilot.pause()
     for worker in [
         worker for worker in deck.workers if worker.group in {"log", "streams", "past", "actions", "last stream"}

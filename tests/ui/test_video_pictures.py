@@ -25,24 +25,24 @@ from ui.test_videos import TIMED
 
 PARTS = ("videos", "posters", "subtitles", "annotations", "materials", "cues")
 LOOKS = (((80, 24), "mono"), ((120, 40), "dark"), ((200, 60), "light"))
-"""Every size once and every theme once: what a theme draws does not depend on the size."""
+"""Every size once and every theme once, because the drawing of a theme does not depend on the size."""
 
 
 async def still(stage: Stage) -> None:
-    """In the theme of all pictures, whatever terminal the tests run in."""
+    """Set the theme of all pictures, whatever terminal the tests run in."""
     stage.deck.theme = "dark"
     await stage.settle()
 
 
 async def pictured(stage: Stage) -> None:
-    """The posters in front, and the thumbnail of the selected one, whatever was shown before."""
+    """Show the posters in front, with the thumbnail of the selected one."""
     await stage.until(lambda: stage.deck.screen is stage.deck.screen_stack[0])
     await still(stage)
     await hung(stage, there=True)
 
 
 async def hung(stage: Stage, *, there: bool) -> None:
-    """The thumbnail is there, or in a theme without colours it is gone."""
+    """Wait until the thumbnail is there, or gone in a theme without colours."""
     await stage.until(lambda: (stage.deck.screen.query_one(Thumbnail).picture is not None) is there)
     await stage.settle()
 

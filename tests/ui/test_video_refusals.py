@@ -1,4 +1,4 @@
-"""Screen 6 where the platform does not take a change: said at its place, and what was typed stays."""
+"""Screen 6 when the platform refuses a change: the reason stands at its field, and typed text stays."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ PARTS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
     },
     "materials": {"material.upload": (("a.vtt", "The words"), "X-Title")},
 }
-"""The actions of a part: what is typed into the fields of each, and what the platform names."""
+"""Part -> its actions -> texts for the fields of its form, and the field that the platform names."""
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of its own to be in, with a subtitle file."""
+    """Current folder of the test, with a subtitle file."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.vtt").write_text(VTT)
     return tmp_path

@@ -25,7 +25,7 @@ VTT = "WEBVTT\n\n00:01.000 --> 00:02.500\nGood evening\n\n00:03.000 --> 00:04.00
 
 
 def files(folder: Path) -> list[str]:
-    """What lies in it."""
+    """Return the names in a folder."""
     return [path.name for path in folder.iterdir()]
 
 
@@ -75,7 +75,7 @@ async def test_a_filter_that_hides_every_video_takes_none_from_its_parts() -> No
 
 
 async def recorded(stage: Stage, name: str) -> None:
-    """That event is over, and what was recorded of it is listed."""
+    """End an event and wait until its recording is listed."""
     await stage.api.events.complete(stage.choose(name).id)
     stage.simulator.clock.step(25)
     await stage.act("app.ask")
@@ -259,7 +259,7 @@ async def test_moved_rows_are_sent_as_one_full_list_and_escape_drops_them() -> N
 
 
 async def sending(stage: Stage, gate: asyncio.Event) -> None:
-    """The order of what is in front, moved and sent; its answer waits at the gate, behind."""
+    """Move the item in front and send the new order; the reply waits at the gate, in the background."""
 
     async def held() -> None:
         await gate.wait()

@@ -1,4 +1,4 @@
-"""The operator arranges what is seen; nothing that is wrong can be arranged away in silence."""
+"""The operator arranges the table; no arrangement can hide a fault in silence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FRESH = RenderTime(EVENING, EVENING, stale=False)
 
 
 class Row(NamedTuple):
-    """A row of any table."""
+    """Row of any table."""
 
     name: str
     folder: str
@@ -218,7 +218,7 @@ def test_what_is_too_long_for_a_terminal_is_not_sent() -> None:
 
 
 def saved(file: StateFile, *preferences: Preferences) -> None:
-    """Keep them, one after the other, and leave the deck."""
+    """Store preferences, one after another, and leave the deck."""
     with closing(file):
         for each in preferences:
             file.save(each)

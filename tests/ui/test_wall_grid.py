@@ -1,4 +1,4 @@
-"""Laws of a wall with more events than it has tiles: places that stay, and what is wrong on every page."""
+"""Laws of a wall with more events than tiles: events keep their places, and faults are on every page."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _named(state: EventState, number: int, name: str) -> EventState:
 
 
 def _crowd(known: Snapshot, good: int, bad: int) -> Snapshot:
-    """So many events that are well, and so many with something critical; no alarms."""
+    """Return a snapshot with `good` healthy events and `bad` critical ones, without alarms."""
     states = [(_standing(known, Standing.BAD), "Fault", bad), (_standing(known, Standing.GOOD), "Stage", good)]
     events = tuple(
         _named(models[number % len(models)], number, f"{name} {number + 1}")

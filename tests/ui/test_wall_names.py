@@ -1,4 +1,4 @@
-"""The names that people give events, on a wall of nine tiles: each can be told from every other."""
+"""Real names of events on a wall of nine tiles: each can be told from every other."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ OTHER = (
     "国際会議「人工知能と社会の未来について考える円卓会議」東京国際フォーラム大ホール第2日",
 )  # fmt: skip
 TILE_CELLS = range(44, 54)
-"""Cells that a name may have in a tile of 53."""
+"""Numbers of cells that a name may have in a tile of 53."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", name="known")
@@ -53,7 +53,7 @@ async def _known() -> Snapshot:
 
 
 def _walls(known: Snapshot, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[ShadedLine]]]:
-    """Nine names, and a wall with these."""
+    """Yield nine names, and a wall with them."""
     for start in range(0, len(names), 9):
         nine = (*names[start : start + 9], *names)[:9]
         crowd = many(known, 9)
@@ -65,7 +65,7 @@ def _walls(known: Snapshot, names: tuple[str, ...]) -> Iterator[tuple[tuple[str,
 
 
 def _shown(known: Snapshot, names: tuple[str, ...], scale: int) -> dict[str, str]:
-    """The names as they stand on a wall at that scale; empty where they do not."""
+    """Return the names as shown on a wall at that scale; empty if a name is not shown."""
     shown: dict[str, str] = {}
     for nine, wall in _walls(known, names):
         drawn, words = dots(wall), text(wall)
@@ -83,7 +83,10 @@ def _shown(known: Snapshot, names: tuple[str, ...], scale: int) -> dict[str, str
 
 
 def _is_cut_in_its_middle(shown: str, name: str) -> bool:
-    """Whether it is the name, whole or without a part of its middle. A word that is longer than a tile is broken."""
+    """Return whether the text is the name, whole or without a part of its middle.
+
+    A word longer than a tile is broken.
+    """
     head, _, tail = shown.replace(" ", "").partition("…")
     whole = unicodedata.normalize("NFC", name).replace(" ", "")
     return shown.replace(" ", "") == whole or (

@@ -1,4 +1,4 @@
-"""What the wall in a browser is given: the judgement of the terminal wall, inert text, colours that can be read."""
+"""Data of the wall in a browser: the judgement of the terminal wall, inert text, and readable colours."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ READ = {
     "ok": ("ground", "panel"),
     "ink": ("critical", "warning"),
 }
-"""Every colour of letters in wall.css, and what they stand on."""
+"""Every colour of letters in wall.css, and its backgrounds."""
 
 
 @pytest.mark.parametrize("theme", COLOURS)

@@ -25,7 +25,7 @@ FOOTER = "MAINTENANCE Harbour webcam until 22:14Z (2 alarms silenced)"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", name="silent")
 async def _silent() -> Snapshot:
-    """The evening, with a silence of an hour for the webcam."""
+    """Return the evening with a silence of an hour for the webcam."""
     known = await evening()
     ends_at = EVENING + timedelta(hours=1)
     matchers = (Matcher.parse("name ~ Harbour*"),)

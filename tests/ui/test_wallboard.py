@@ -1,6 +1,6 @@
 """Golden walls: as text for every size and number of events; as pictures for the themes and for each state.
 
-Renewed as performance.md, "Test run", says; look at each one that changed before you keep it.
+Renewed as performance.md, "Test run", says; look at each changed file before you keep it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ BIG = (160, 45)
 
 
 class Words(SingleFileSnapshotExtension):
-    """One text file a wall."""
+    """Snapshot with one text file for each wall."""
 
     file_extension = "txt"
     _write_mode = WriteMode.TEXT
 
 
 class Svg(SingleFileSnapshotExtension):
-    """One picture a wall."""
+    """Snapshot with one picture for each wall."""
 
     file_extension = "svg"
     _write_mode = WriteMode.TEXT

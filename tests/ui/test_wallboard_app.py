@@ -38,7 +38,7 @@ async def _known() -> Snapshot:
 
 
 class Feed:
-    """Snapshots by hand."""
+    """Feed of snapshots from the test."""
 
     def __init__(self, *snapshots: Snapshot | None) -> None:
         self._queue: asyncio.Queue[Snapshot | None] = asyncio.Queue()
@@ -46,17 +46,17 @@ class Feed:
             self.give(snapshot)
 
     def give(self, snapshot: Snapshot | None) -> None:
-        """The next one; None: there are no more."""
+        """Give the next snapshot; None ends the feed."""
         self._queue.put_nowait(snapshot)
 
     async def all(self) -> AsyncGenerator[Snapshot, None]:
-        """Until None."""
+        """Yield snapshots until None."""
         while (snapshot := await self._queue.get()) is not None:
             yield snapshot
 
 
 class Shown:
-    """A wall in a terminal of that size, and the pictures that it published."""
+    """Wall in a terminal of that size, and the pictures that it published."""
 
     def __init__(self, feed: Feed, size: tuple[int, int] = (160, 45), wall: Wall = STILL) -> None:
         self.pictures: list[Picture] = []
@@ -65,14 +65,14 @@ class Shown:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Pilot[int]]:
-        """Its pilot, with the first picture up."""
+        """Yield its pilot, with the first picture shown."""
         async with self.app.run_test(size=self._size) as pilot:
             await pilot.pause()
             yield pilot
 
     @property
     def words(self) -> str:
-        """What the last picture says."""
+        """Words of the last picture."""
         return text(self.pictures[-1].lines)
 
 
@@ -121,7 +121,7 @@ async def test_a_terminal_that_was_resized_shows_what_one_of_that_size_shows(kno
 
 
 class Replayed(Wallboard):
-    """A wall that keeps what a terminal would show after all that was sent."""
+    """Wall that stores what a terminal would show of the sent bytes."""
 
     sent: dict[tuple[int, int], str]
 

@@ -360,7 +360,7 @@ def test_one_name_makes_no_tile_small_but_its_own(known: Snapshot, name: str) ->
 
 
 def _large(name: str) -> str:
-    """The lowest line of a name in large letters."""
+    """Return the lowest line of a name in large letters."""
     return plain(glyphs.text_lines(name, StyleRole.TEXT, 2, 400)[-1]).strip()
 
 

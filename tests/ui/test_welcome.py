@@ -1,4 +1,4 @@
-"""The first start leads on: to the demo, or to a platform that was tried before it was kept."""
+"""First start: it leads to the demo, or to a platform that was tried before it is saved."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from livedeck.ui.kit.dialogs.inputs import TextInput
 async def asking(
     *answers: str,
 ) -> AsyncIterator[tuple[Welcome, Pilot[Choice], list[PlatformSettings], list[PlatformSettings]]]:
-    """A first start whose platform answers so, try by try; what was tried, and what was kept."""
+    """Yield a first start whose platform gives these replies, try by try; the tried settings, and the saved ones."""
     tried: list[PlatformSettings] = []
     kept: list[PlatformSettings] = []
     left = list(answers)

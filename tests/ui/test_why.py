@@ -1,4 +1,4 @@
-"""The pane that explains an event, and the verdict with which an alarm is closed."""
+"""The pane that explains an event, and the verdict of a person who closes an alarm."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.stage import act, known, running, text_of
 
 
 async def explained(deck: Deck, pilot: Pilot[int]) -> str:
-    """The words on the screen once the explanation is there."""
+    """Return the words on the screen once the explanation is there."""
     for worker in [worker for worker in deck.workers if worker.group == "reading"]:
         await worker.wait()
     await pilot.pause()
@@ -28,7 +28,7 @@ async def explained(deck: Deck, pilot: Pilot[int]) -> str:
 
 
 def at_cursor(deck: Deck) -> Alarm:
-    """The alarm under the cursor of the board."""
+    """Return the alarm under the cursor of the board."""
     assert isinstance(deck.screen, AlarmsScreen)
     alarm = deck.screen.alarm_at_cursor()
     assert alarm is not None

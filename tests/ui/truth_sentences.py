@@ -580,7 +580,7 @@ def _alarm(reader: Reader, text: str, subject: str, kind: str, *, since: str, wo
 
 
 def _gap_starts(then: Then) -> list[float]:
-    """Last samples before each gap, the running one included."""
+    """Return the last samples before each gap, including a gap that still lasts."""
     times = [sample.time for sample in then.past]
     starts = [old for old, new in pairwise(times) if new - old > PROOF_OF_GAP]
     return [*starts, times[-1]] if times and then.gap > PROOF_OF_GAP else starts

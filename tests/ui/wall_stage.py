@@ -31,7 +31,7 @@ COUNTS = (0, 1, 4, 9, 10, 25, 100)
 
 
 async def evening() -> Snapshot:
-    """The demo's twelve events at `EVENING`, judged."""
+    """Return the demo's twelve events at `EVENING`, judged."""
     simulator = Simulator(clock=SimulatorClock(start=EVENING, paused=True))
     settings = Settings(base_url="http://127.0.0.1:8787", token=SecretStr(simulator.token), read_only=True)
     clock = FixedClock(LOOKS_APART)
@@ -40,7 +40,7 @@ async def evening() -> Snapshot:
 
 
 def many(snapshot: Snapshot, count: int) -> Snapshot:
-    """The snapshot with so many events: copies of those on air, with ids and names of their own."""
+    """Return the snapshot with `count` events: copies of those on air, with ids and names of their own."""
     models = [state for state in snapshot.events if state.phase.tally.expects_signal]
     events = tuple(_copy(models[number % len(models)], number // len(models)) for number in range(count))
     kept = {state.id for state in snapshot.events} & {state.id for state in events}
@@ -71,13 +71,13 @@ def _model(snapshot: Snapshot, options: dict[str, Any]) -> WallModel:
 
 
 def picture(snapshot: Snapshot, size: tuple[int, int], wall: Wall | None = None, **options: Any) -> str:
-    """The same as SVG, in `theme`, dimmed where the app would dim it."""
+    """Return the wall of `lines` as SVG, in `theme`, dimmed where the app would dim it."""
     palette = themes.PALETTES[options.get("theme", "dark")]
     return svg(lines(snapshot, size, wall, **options), size, palette, dim=_model(snapshot, options).is_idle)
 
 
 def text(lines: Iterable[ShadedLine]) -> str:
-    """The text of a wall."""
+    """Return the text of a wall."""
     return "\n".join(plain(line).rstrip() for line in lines)
 
 
@@ -85,12 +85,12 @@ _QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
 
 
 def says(lines: Sequence[ShadedLine], words: str) -> bool:
-    """Whether these lines, from the first one on, say it in plain letters or in large ones."""
+    """Return whether these lines, from the first one on, show the words in plain or large letters."""
     return words in text(lines) or is_drawn(dots(lines[:4]), words)
 
 
 def dots(lines: Iterable[ShadedLine]) -> list[str]:
-    """The dots of these lines, two rows of them for each."""
+    """Return the dots of these lines, two rows for each line."""
     cells = [[max(0, _QUADRANTS.find(cell)) for cell in plain(line)] for line in lines]
     return [
         "".join(".#"[cell >> dot & 1] for cell in row for dot in (upper, upper + 1))
@@ -100,7 +100,7 @@ def dots(lines: Iterable[ShadedLine]) -> list[str]:
 
 
 def is_drawn(rows: Sequence[str], words: str) -> bool:
-    """Whether the words are anywhere in these rows of dots, in large letters."""
+    """Return whether the words are anywhere in these rows of dots, in large letters."""
     shape = text_dots(words)
     return shape is not None and any(_is_at(rows[top : top + len(shape)], shape) for top in range(0, len(rows), 2))
 

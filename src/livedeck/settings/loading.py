@@ -358,7 +358,7 @@ def _profile_layer(name: str, naming: Layer, document: Document) -> Layer:
 def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
     """Return the values of settings and their layers, each from the strongest layer that sets it.
 
-    Leaves out the sources of tokens. Ignores an upload address from a weaker layer than that of the API address.
+    Leaves out the sources of tokens. Ignores an upload address if a stronger layer has the API address.
     """
     values: dict[str, Any] = {}
     origins: dict[str, Layer] = {}
@@ -378,7 +378,7 @@ def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
 def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> str:
     """Add the strongest token source that belongs to the address in force to `values` and `origins`.
 
-    Returns an empty text. If no source belongs to the address, returns why the strongest source is not used.
+    Returns why the strongest source is not used if no source belongs to the address; otherwise an empty text.
     """
     withheld_reason = ""
     for index, layer in enumerate(layers):

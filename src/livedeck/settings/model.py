@@ -71,7 +71,7 @@ def _check_limits(limits: dict[str, Any]) -> dict[str, Any]:
 ThresholdTable = Annotated[dict[str, Any], AfterValidator(_check_limits)]
 """Fields of `Thresholds` that differ from the default, in the same units.
 
-The value of a hold, share or duty is a table, which may lack fields.
+A `Hold`, `Share` or `Duty` is written as a table, which may lack fields.
 """
 
 
@@ -376,7 +376,10 @@ class RouteSettings(BaseModel):
     )
     group_wait: Number = Field(default=5, ge=0, le=60, description="seconds from a group's first alarm to its message")
     group_interval: Number = Field(
-        default=60, ge=0, le=3600, description="minimum seconds from a group's message to one about its next warnings"
+        default=60,
+        ge=0,
+        le=3600,
+        description="minimum seconds from a group's message to the next one about its warnings",
     )
 
     @property
@@ -764,7 +767,7 @@ class EngineSettings(BaseModel):
         default=15,
         ge=5,
         le=60,
-        description="seconds; a collector counts as dead if it renews no lease for nine tenths of them",
+        description="a collector counts as dead if it renews no lease for nine tenths of these seconds",
     )
 
     @model_validator(mode="after")
@@ -814,7 +817,7 @@ class PlatformSettings(BaseModel):
         default=4.0,
         gt=0,
         le=60,
-        description="seconds to connect and for each silence; a request without a file takes at most twice that",
+        description="maximum seconds to connect and of each silence; a request without a file takes at most twice that",
     )
     proxy: str = Field(default="", description="proxy for https, as in `http://proxy.example:3128`")
     ca_file: Annotated[Path | None, BeforeValidator(_none_if_empty)] = Field(
@@ -875,7 +878,7 @@ class DisplaySettings(BaseModel):
     ascii: bool = Field(default=False, description="use only ASCII characters")
     graphics: Literal["auto", "blocks", "kitty", "iterm2", "sixel"] = Field(
         default="auto",
-        description="how posters are drawn; `auto`: by the variables of the terminal, otherwise half blocks",
+        description="drawing of posters; `auto`: as the variables of the terminal say, or else half blocks",
     )
     bell: bool = Field(default=True, description="ring the bell of the terminal for a new alarm")
     notification: Literal["osc9", "osc99", "osc777", "off"] = Field(

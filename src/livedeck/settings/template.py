@@ -182,7 +182,7 @@ def template() -> str:
         *_top_level(),
         "\n# Seconds between polls of the platform.\n[cadence]\n",
         *_fields(CadenceSettings),
-        "\n# Limits of the alarms. `samples` and `seconds` raise an alarm; it clears `off` s after the fault.\n",
+        "\n# Limits of the alarms. `samples` and `seconds` raise an alarm; `off` good seconds clear it.\n",
         *_limits(Thresholds(), "thresholds"),
         _EVENTS,
         _VIEWS,

@@ -249,7 +249,7 @@ class SimulatorMiddleware:
 
 
 def _noting(app: ASGIApp, request: SeenRequest) -> ASGIApp:
-    """Wrap the app so that it marks `request` as carried out after a change, even if the reply is lost."""
+    """Wrap the app: after a successful change, it sets `request.is_carried_out`, even if the reply is lost."""
     if request.method in {"GET", "HEAD"}:
         return app
 
@@ -265,7 +265,7 @@ def _noting(app: ASGIApp, request: SeenRequest) -> ASGIApp:
 
 
 def _refuse_framing(scope: Scope) -> Response | None:
-    """Return the refusal of a request that cannot be served; it ends the connection.
+    """Return the refusal of a request that cannot be served; None for any other. A refusal ends the connection.
 
     Reasons: two servers may read its framing differently, its head is too large, or it uses another protocol.
     """

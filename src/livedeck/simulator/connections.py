@@ -28,7 +28,7 @@ _quiet_log.setLevel(logging.ERROR)  # a line for each malformed request of a str
 
 
 class Connection(http_server.Connection):
-    """HTTP connection. Bytes that are not HTTP and requests without an end get the documented error."""
+    """HTTP connection. Bytes that are not HTTP and unfinished requests get the documented error."""
 
     is_body_whole = False
     """False, so that the timeout limits the time between two bytes of a body: a whole upload may take long."""

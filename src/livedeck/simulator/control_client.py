@@ -131,7 +131,7 @@ class Connection:
         return json.loads(self.send(method, path, body, wait=wait))["data"]
 
     def post_table(self, path: str, table: Table) -> str:
-        """Return the name of a scenario or workspace; a file is posted under its name without the suffix."""
+        """Return the name of a scenario or workspace. A file is first posted under its name without the suffix."""
         if isinstance(table, str):
             return table
         text = table.read_bytes()
@@ -156,7 +156,7 @@ class Clock:
 
     @property
     def speed(self) -> float:
-        """Simulated seconds a second while the clock runs."""
+        """Simulated seconds per real second while the clock runs."""
         return float(self._connection.ask("GET", "/clock")["speed"])
 
     def step(self, seconds: float) -> datetime:
@@ -168,7 +168,7 @@ class Clock:
         return self._change(jump=to)
 
     def run(self, speed: float = 1.0) -> datetime:
-        """Let the clock run at `speed` simulated seconds a second."""
+        """Let the clock run at `speed` simulated seconds per real second."""
         return self._change(speed=speed, paused=False)
 
     def pause(self) -> datetime:
@@ -180,7 +180,7 @@ class Clock:
 
 
 _CRITERIA = ("method", "path", "operation", "event", "token")
-"""Criteria of a request pattern that no fault has as a field of its own."""
+"""Criteria that `Faults.add` takes as keywords, too, because no field of a fault has these names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ class Requests:
         return entries
 
     def find(self, pattern: Pattern | None = None, *, limit: int = 100, **criteria: object) -> list[Entry]:
-        """Return the entries that match; of too many, the newest `limit`."""
+        """Return the entries that match, at most the newest `limit`."""
         body = {"pattern": {**(pattern or {}), **criteria}, "limit": limit}
         entries: list[Entry] = self._connection.ask("POST", "/requests/find", body)
         return entries
@@ -287,9 +287,9 @@ class Requests:
             )
 
     def wait_for(self, pattern: Pattern | None = None, *, seconds: float = 10, **criteria: object) -> Entry:
-        """Return the oldest of the newest 1000 entries that match; wait up to `seconds` for one.
+        """Return the oldest entry that matches; wait up to `seconds` for one. Raises AssertionError like `verify`.
 
-        Raises AssertionError like `verify`.
+        If over 1000 entries match, returns the oldest of the newest 1000.
         """
         wanted = {**(pattern or {}), **criteria}
         self.verify(wanted, within=seconds)

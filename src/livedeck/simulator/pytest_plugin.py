@@ -26,7 +26,7 @@ class Options(TypedDict, total=False):
     seed: Seed of ids, keys and signals (1).
     start: Time of its clock at the start: ISO 8601 or a datetime with a time zone (2026-03-01T12:00:00Z).
     paused: Whether the clock stands still until a test moves it (True).
-    speed: Simulated seconds a second while the clock runs (1).
+    speed: Simulated seconds per real second while the clock runs (1).
     workspace: The workspace that it serves ("stage").
     token: The token that the API requires.
     meet_segment: The path segment of rooms ("meet").

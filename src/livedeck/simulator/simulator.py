@@ -56,7 +56,7 @@ class Simulator:
         meet_segment: The path segment of rooms.
         wire: The profile, the origins of web pages that may call the API, and compression (None: none of them).
         journal: Requests that the journal keeps; 0 turns it off.
-        speed: Simulated seconds a second (None: 1, or the kept speed).
+        speed: Simulated seconds per real second (None: 1, or the kept speed).
         paused: Whether the clock stands still (None: no, or as kept).
         control_token: The token of the control API (None: a random one, or the kept one).
         snapshot: A snapshot to start from, with its clock unless `clock` is given.
@@ -166,9 +166,8 @@ class Simulator:
             if not force:
                 given = "workspace" if scenario is None else "scenario"
                 raise SimulatorError(
-                    "the data file keeps a workspace, which "
-                    f"{'another one' if scenario is None else 'a scenario'} would replace. Give a new data file, leave "
-                    f"the {given} out to continue with the kept workspace, or add --force to replace it"
+                    "the data file keeps a workspace. Give a new data file, leave the "
+                    f"{given} out to continue with the kept workspace, or add --force to replace it"
                 )
             seed = scenario.seed if seed is None and scenario is not None else seed
             self._make(world.workspaces(), world.seed() if seed is None else seed, template, scenario)

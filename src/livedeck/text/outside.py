@@ -80,7 +80,7 @@ def escaped_json(text: str) -> str:
 
 
 def shown_after(before: str, text: str) -> Shown:
-    """Return `text` as `shown` if it follows `before`: an accent at its beginning belongs to the last letter before."""
+    """Return the `shown` form of a text after `before`. Accents at its beginning belong to the last letter before."""
     return Shown("".join(visible for _, visible in _characters(before + text)[len(before) :]))
 
 

@@ -1,8 +1,8 @@
 """Register of secrets. It masks them in every text that leaves the process.
 
-A platform may repeat a key in an error, a library a token in an exception, and a person either of them in a note.
-Therefore every parsed secret enters the register. The log, the history, notices, errors, the clipboard, pictures and
-printed tables pass through the register. It keeps the newest `MAX_SECRETS`, because signed links expire.
+Errors of the platform, exceptions of libraries and notes of people may contain a key or a token. Therefore every parsed
+secret enters the register. The log, the history, notices, errors, the clipboard, pictures and printed tables pass
+through the register. It keeps the newest `MAX_SECRETS`, because signed links expire.
 
 A secret that equals a public name, such as the name of an event, protects nothing. A mask would hide which object is
 meant, so the name stays readable in texts. The field of the secret itself stays masked (trust.md, "The register").
@@ -213,7 +213,7 @@ def _key_of(secret: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Return the text with characters that `re.IGNORECASE` treats as equal made the same. Its length stays."""
+    """Return a key of the same length, equal for two texts that `re.IGNORECASE` treats as equal."""
     lowered = text.translate(_TWINS).lower()
     upper = lowered.upper()
     if len(upper) == len(text):
@@ -258,7 +258,7 @@ def _escaped_character(char: str) -> str:
 
 
 def _decoded(run: str) -> Iterator[str]:
-    """Yield a run of letters and digits, decoded as base64 and hex from each of its first characters on."""
+    """Yield the base64 and hex decodings of a run of letters and digits, from each offset where a code may begin."""
     for start in range(4):
         part = run[start:]
         part = part[:-1] if len(part) % 4 == 1 else part

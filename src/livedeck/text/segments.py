@@ -133,7 +133,7 @@ def cell_len(text: str) -> int:
 
 
 _NARROW = re.compile("[ -~¡-¬®-˿‐-‧←-⋿─-◼✓-✘⠀-⣿]*")
-"""Pattern of texts whose characters take one cell each. A chart calls for the width of thousands of them."""
+"""Pattern of texts whose characters take one cell each. Charts measure thousands of texts."""
 
 
 @lru_cache(maxsize=4096)
@@ -323,7 +323,7 @@ def _cut(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | Style
 def _cut_middle(line: Sequence[tuple[str, R]], cells: int) -> list[tuple[str, R | StyleRole]]:
     """Return the beginning of the line, an ellipsis and the last word. Of a long last word, only the end stays.
 
-    A banner is a sentence, no name, so it loses its end.
+    A banner keeps only its beginning, because it is a sentence and not a name.
     """
     is_banner = line[-1][1] in _BANNERS
     end = [] if is_banner else _end(line, cell_len(kept_end("".join(part for part, _ in line), cells)))

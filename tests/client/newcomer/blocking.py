@@ -1,4 +1,4 @@
-"""A script without a line of asyncio of its own."""
+"""Script without a line of asyncio of its own."""
 
 import asyncio
 import os

@@ -1,8 +1,8 @@
-"""A platform that counts: events on air, samples each second, and when each was asked for.
+"""Platform that counts: events on air, a sample each second, and the time of each poll.
 
-It shares no code with livedeck, and runs as a process of its own: `python counting.py EVENTS BLACK` (a file with ids
-of events whose picture is gone) prints its port, then of each ask for samples when it was, of which event, and the last
-character of the token.
+It shares no code with livedeck, and runs as a process of its own: `python counting.py EVENTS BLACK`, with a file of the
+ids of events whose picture is black. It prints its port, and then of each poll for samples its time, the event, and the
+last character of the token.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 
 class Platform(BaseHTTPRequestHandler):
-    """Answers the list and the samples."""
+    """Handler that serves the list and the samples."""
 
     protocol_version = "HTTP/1.1"
     events = 0
@@ -25,10 +25,10 @@ class Platform(BaseHTTPRequestHandler):
     begun = datetime.now(UTC)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  its name in the library
-        """The request is written by `do_GET`, with its time."""
+        """Log nothing: `do_GET` prints the request with its time."""
 
     def do_GET(self) -> None:
-        """A page of the list, or the samples of an event."""
+        """Send a page of the list, or the samples of an event."""
         parts = self.path.partition("?")[0].strip("/").split("/")
         if parts[-1] == "qos":
             asker = self.headers.get("Authorization", "")[-1:]
@@ -45,7 +45,7 @@ class Platform(BaseHTTPRequestHandler):
 
 
 def page(path: str) -> dict[str, Any]:
-    """A page of the list of events."""
+    """Return a page of the list of events."""
     query = dict(pair.split("=") for pair in path.partition("?")[2].split("&") if "=" in pair)
     number, size = int(query.get("page", 1)), int(query.get("per_page", 20))
     rows = [event(index) for index in range(Platform.events)][(number - 1) * size : number * size]
@@ -54,14 +54,14 @@ def page(path: str) -> dict[str, Any]:
 
 
 def event(index: int) -> dict[str, Any]:
-    """An event on air."""
+    """Return an event on air."""
     started = Platform.begun.isoformat()
     stream = {"id": f"s{index}", "status": "live", "started_at": started, "finished_at": None}
     return {"id": f"e{index}", "name": f"Show {index}", "type": "one-time", "reconnect_window": 600, "stream": stream}
 
 
 def samples(event_id: str) -> list[dict[str, Any]]:
-    """The last twenty seconds of a steady signal, or of none."""
+    """Return the last twenty seconds of a steady signal, or of a black one."""
     now = int(time.time())
     is_black = event_id in Platform.black.read_text(encoding="utf-8").split()
     return [

@@ -33,7 +33,7 @@ sys.path.insert(0, str(TESTS))
 from collector.engine.servers import RedisServer  # noqa: E402  as a program it finds its way by itself
 
 TTL, INTERVAL = 6, 15
-"""Seconds: until others take over, and between two asks for an event: what a busy machine of two cores can do."""
+"""Seconds until other collectors take over, and between two polls of an event: enough for a busy machine."""
 
 START_SECONDS = 60.0
 _CONFIG = """base_url = "http://127.0.0.1:{port}"
@@ -59,7 +59,7 @@ resolved = false
 
 
 class Relay:
-    """The way from one collector to Redis, which the test can cut."""
+    """Connection of a collector to Redis that the test can cut."""
 
     def __init__(self, folder: Path, server: RedisServer) -> None:
         self.path, self._target = folder / "relay.sock", str(server.socket)
@@ -105,7 +105,7 @@ class Relay:
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Takes messages."""
+    """Handler that receives messages."""
 
     taken: list[dict[str, Any]] = []  # noqa: RUF012  the server makes an object a request
 
@@ -113,7 +113,7 @@ class Receiver(BaseHTTPRequestHandler):
         """Log nothing."""
 
     def do_POST(self) -> None:
-        """Keep it."""
+        """Store the message."""
         Receiver.taken.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         self.send_response(200)
         self.send_header("Content-Length", "0")
@@ -143,7 +143,7 @@ class Row:
 
 @dataclass
 class Fleet:
-    """The processes, by name, and what the platform counted."""
+    """Processes by name, and what the platform counted."""
 
     events: int
     folder: Path
@@ -160,14 +160,14 @@ class Fleet:
     _last_id: str = "0"
 
     def read(self) -> None:
-        """Take what the platform writes, until it ends."""
+        """Read what the platform prints, until it ends."""
         assert self.platform.stdout
         for line in self.platform.stdout:
             when, event, asker = line.split()
             self.asked[event].append((float(when), asker))
 
     def start(self, name: str, port: int) -> None:
-        """A collector of that name."""
+        """Start a collector of that name."""
         home = self.folder / name
         home.mkdir(exist_ok=True)
         place = f"unix://{self.relay.path}" if name == "c" else self.redis.address
@@ -201,7 +201,7 @@ class Fleet:
         return Counter(str(lease)[:1] for lease in leases)
 
     def is_shared_out(self, *names: str) -> bool:
-        """Whether these hold everything."""
+        """Return whether these collectors together hold all leases."""
         owners = self.owners()
         return set(owners) == set(names) and sum(owners.values()) >= self.events + 1
 
@@ -218,7 +218,7 @@ class Fleet:
                 self._epochs[event] = max(epoch, self._epochs.get(event, 0))
 
     def fail_events(self, count: int) -> None:
-        """The pictures of so many more events are black from now on."""
+        """Make the pictures of `count` more events black from now on."""
         self.begun += count
         self.black.write_text("\n".join(f"e{number}" for number in range(self.begun)), encoding="utf-8")
 
@@ -248,7 +248,7 @@ class Fleet:
         )
 
     def end(self) -> None:
-        """End what was started here."""
+        """End every process that was started here."""
         processes: list[subprocess.Popen[Any]] = [*self.collectors.values(), self.platform]
         for process in processes:
             if process.poll() is None:
@@ -260,7 +260,7 @@ class Fleet:
 
 @contextmanager
 def fleet_of(events: int) -> Iterator[Fleet]:
-    """Three collectors that have shared out that many events."""
+    """Yield three collectors that have shared out that many events."""
     Receiver.taken.clear()
     receiver = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
     threading.Thread(target=receiver.serve_forever, daemon=True).start()
@@ -289,7 +289,10 @@ def fleet_of(events: int) -> Iterator[Fleet]:
 
 
 def trial(events: int) -> Iterator[Row]:
-    """Every fault, one after the other, each in a window of its own; five pictures fail as each begins."""
+    """Yield the result of every fault, one after another, each in a window of its own.
+
+    Five pictures fail as each begins.
+    """
     with fleet_of(events) as fleet:
         port = int((fleet.folder / "a" / "config.toml").read_text(encoding="utf-8").split(":")[2].split('"')[0])
 

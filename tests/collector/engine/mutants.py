@@ -24,7 +24,7 @@ def written(value: Any) -> bytes:
 
 @st.composite
 def mutants(draw: st.DrawFn, entry: bytes) -> bytes:
-    """Something else than that entry: cut, torn, or with another value anywhere in it."""
+    """Generate another value than the entry: cut, torn, or with another value anywhere in it."""
     how = draw(st.sampled_from(["changed", "changed", "changed", "torn", "json", "words", "deep"]))
     if how == "torn":
         begin, end = draw(st.integers(0, len(entry))), draw(st.integers(0, len(entry)))
@@ -35,7 +35,7 @@ def mutants(draw: st.DrawFn, entry: bytes) -> bytes:
 
 
 def _like(value: object) -> st.SearchStrategy[Any]:
-    """Another one of its type, as far as JSON tells types apart."""
+    """Generate another value of the same JSON type."""
     return _TIMES if isinstance(value, str) else _NUMBERS
 
 

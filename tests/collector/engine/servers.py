@@ -1,4 +1,4 @@
-"""A Redis of our own for one test: a socket in a short folder, ended by its own pid; and a way to it that can die."""
+"""Redis for one test: a socket in a short folder, ended by its own pid; and a connection to it that can go dead."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _START_SECONDS = 60.0
 
 
 def redis_program() -> str | None:
-    """The server that is installed here, if one is."""
+    """Return the installed server, or None."""
     return shutil.which("redis-server") or shutil.which("valkey-server")
 
 
 def skip_without_redis() -> None:
-    """Skip where there is no server, or fail where one must be."""
+    """Skip without a server, or fail if the environment requires one."""
     if redis_program():
         return
     sentence = "redis-server is not installed (apt install redis-server): the tests of the engine are not run"
@@ -35,8 +35,7 @@ def skip_without_redis() -> None:
 
 
 class RedisServer:
-    """`address`: of its socket; `options`: of its command line. What it keeps outlives a kill, unless it is told to
-    forget."""
+    """Redis at a socket. `options`: of its command line. Its data outlives a kill, unless `kill` says otherwise."""
 
     def __init__(self, *options: str) -> None:
         self._options = options
@@ -47,7 +46,7 @@ class RedisServer:
         self.start()
 
     def start(self) -> None:
-        """Start it, and return once it answers."""
+        """Start the server, and return once it replies."""
         program = redis_program()
         assert program
         self.socket.unlink(missing_ok=True)
@@ -87,23 +86,23 @@ class RedisServer:
         self.signal(signal.SIGSTOP)
 
     def wake(self) -> None:
-        """Continue, with all that was sent meanwhile."""
+        """Continue, and process what was sent meanwhile."""
         self.signal(signal.SIGCONT)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send that signal to this very process."""
+        """Send a signal to the process of this server."""
         if self._process:
             self._process.send_signal(number)
 
     def close(self) -> None:
-        """End it, and leave nothing behind."""
+        """End the server and remove its files."""
         self.wake()
         self.kill()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class DeadEnds:
-    """A way to Redis on which connections can be left half open: no end hears of it. `address`: of its near end."""
+    """Proxy to Redis whose connections can be left half open without either end noticing. `address`: its near end."""
 
     def __init__(self, server: RedisServer, path: Path) -> None:
         self.address, self._server, self._path = f"unix://{path}", server, path
@@ -120,7 +119,7 @@ class DeadEnds:
         self._is_dead.set()
 
     def heal(self) -> None:
-        """New connections pass; those that were there stay dead, as where a router forgot them."""
+        """Let new connections pass. The old ones stay dead, as after a restart of a router."""
         self._is_dead = asyncio.Event()
 
     async def _connect(self, near: asyncio.StreamReader, near_writer: asyncio.StreamWriter) -> None:

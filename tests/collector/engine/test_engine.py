@@ -43,7 +43,7 @@ WAIT = 20.0
 
 
 class Fleet:
-    """Collectors by name, before one Redis."""
+    """Collectors by name that share one Redis."""
 
     def __init__(self, server: RedisServer, *names: str, ttl: float, patience: float) -> None:
         self.server = server
@@ -52,14 +52,14 @@ class Fleet:
         self.capacity: dict[str, float] = {}  # of the slow ones, in events
 
     async def beat(self, *names: str) -> None:
-        """A claim of each of these, or of all, one after the other, as often as it takes all to know each other."""
+        """Let these collectors, or all, claim in turn until all know each other."""
         for _ in range(3):
             for name in names or self.engines:
                 self.engines[name].want(EVENTS, is_answering=True, capacity=self.capacity.get(name))
                 await self.engines[name].join()
 
     def held(self) -> dict[str, set[str]]:
-        """The events that each of them holds."""
+        """Return the events that each collector holds."""
         return {name: {event for event in EVENTS if engine.holds(event)} for name, engine in self.engines.items()}
 
     def tellers(self) -> list[str]:
@@ -99,7 +99,7 @@ async def at_work(*engines: Engine) -> AsyncIterator[None]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Return as soon as it holds: other tasks bring it about."""
+    """Return as soon as a condition holds, which other tasks bring about."""
     while not condition():  # noqa: ASYNC110  what it waits for is another process's doing
         await asyncio.sleep(0.01)
 
@@ -407,7 +407,7 @@ async def test_a_silence_and_its_end_are_in_every_history(
 
 
 async def until_silenced(history: History, ends: dict[str, datetime]) -> None:
-    """Return as soon as the history has these silences, by their ends."""
+    """Wait until the history has exactly these silences, by their ends."""
     found: dict[str, datetime] = {}
     while found != ends:
         await asyncio.sleep(0.02)
@@ -443,7 +443,7 @@ async def test_who_starts_again_keeps_nothing_twice(
 
 
 async def until_read(reader: HistoryReader, uids: set[str], ruling: ProfileChoice) -> None:
-    """Return as soon as that file has those answers and that ruling, and no other."""
+    """Wait until the file has these answers and this ruling, and no others."""
     found: set[str] = set()
     rulings: list[object] = []
     while found != uids or rulings != [ruling]:

@@ -1,4 +1,4 @@
-"""Three collectors, 300 events: each of them, Redis and the way to it die in turn, and the platform counts."""
+"""Three collectors and 300 events: each collector, Redis and the connection to it fail in turn; the platform counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever stands in Redis, almost right or not at all: no reader raises, and what is good behind it is heard."""
+"""Any data in Redis, nearly valid or random: no reader raises, and valid rows after it are read."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ ROWS: list[Row] = [
 ]
 
 Writing: TypeAlias = tuple[str, str, list[bytes]]
-"""Key, how it is written, and the values of it."""
+"""Key, the kind of write, and the values to write."""
 
 
 class Hasty(SystemClock):
-    """Whoever waits on it waits for a moment."""
+    """Clock whose waits last a moment."""
 
     async def sleep(self, seconds: float) -> None:
-        """A moment."""
+        """Return after a moment."""
         await super().sleep(min(seconds, 0.01))
 
 
@@ -104,7 +104,7 @@ def originals(_server: RedisServer) -> dict[str, str]:
 
 @st.composite
 def writings(draw: st.DrawFn, originals: dict[str, str]) -> Writing:
-    """Something that a stranger writes, of the kind that the key has."""
+    """Generate a write of a stranger, of the type of its key."""
 
     def mutant(original: str) -> bytes:
         return draw(mutants(original.encode()))
@@ -134,7 +134,7 @@ def writings(draw: st.DrawFn, originals: dict[str, str]) -> Writing:
 
 
 def write(client: Redis, batch: Sequence[Writing]) -> None:
-    """Into Redis, each at its place."""
+    """Write everything into Redis."""
     for name, how, values in batch:
         (key,) = SharedKeys("workspace")(name)
         client.execute_command(how, key, *(["*"] if how == "XADD" else []), *values)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Data of strangers in Redis, and a Redis that refuses: nobody stops polling, and each collector says why."""
+"""Hostile data in Redis, and a Redis that refuses: every collector goes on polling and says why."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BYTES = b'\xff\xfe\x00"{'
 DEEP = b"[" * 100_000
 HUGE = b"9" * 30
 LATER = 4_000_000_000_000
-"""ms since 1970: as a Redis wrote whose clock was ahead."""
+"""Time (epoch ms) of a Redis whose clock was ahead."""
 
 KEYS = ("workers", "leases", "lost", "generation", "retry", "answers", "said", "said:ids", "told", "messages")
 

@@ -50,7 +50,7 @@ def test_samples_come_out_as_they_went_in(rows: list[tuple[float, float, float, 
 
 
 def through(viewer: ViewerState) -> ViewerState | None:
-    """What arrives of the state of a probe."""
+    """Return the state of a probe after it was encoded and decoded."""
     return decode_answer("e", encode_answer(SharedAnswer("e", "s", QosSamples(), viewer=viewer), 0), 0).viewer
 
 

@@ -1,4 +1,4 @@
-"""The scripts in a real Redis: who holds what, who may write, and what is refused."""
+"""Scripts in a real Redis: holders, right to write, and refusals."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from livedeck.collector.engine.shared import (
 EVENTS = [f"event-{number}" for number in range(40)]
 SPAN = 5000
 PATIENT = 60.0
-"""Seconds: a machine that is busy with other tests is no Redis that hangs."""
+"""Timeout in seconds: a busy test machine must not count as a hung Redis."""
 
 Join = Callable[[str], SharedStore]
 
 
 @pytest.fixture
 async def join(redis_server: RedisServer) -> AsyncIterator[Join]:
-    """Connects a collector of that name."""
+    """Function that connects a collector of a name."""
     async with AsyncExitStack() as stack:
 
         def connect(name: str) -> SharedStore:
@@ -51,7 +51,7 @@ async def join(redis_server: RedisServer) -> AsyncIterator[Join]:
 
 
 async def claim(store: SharedStore, *workers: str, events: Mapping[str, Claim] | None = None, late: int = 0) -> Held:
-    """A claim by who ranks first among these workers."""
+    """Claim events for a worker that knows `workers`; by default, those for which it is first in rank."""
     wanted = events or {event: Claim(first_in_rank(event, workers) == store.worker) for event in EVENTS}
     expected = await store.time_ms() - late
     return await store.claim(wanted, span_ms=SPAN, expected_ms=expected, workers=workers, generation="g")
@@ -375,7 +375,7 @@ def test_an_address_whose_certificate_nobody_looks_at_is_refused(address: str) -
 
 
 async def work_once(address: str) -> None:
-    """Everything that a collector does there, once."""
+    """Call every method of the store once."""
     store, desk = SharedStore(address, "workspace", "a", patience=PATIENT), SharedDesk(address, "workspace", "a")
     check_address(address)
     assert await store.faults() == []

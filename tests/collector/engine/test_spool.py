@@ -27,14 +27,17 @@ PLAN = Plan((Route("ops", "ops"),))
 
 @dataclass
 class Sink:
-    """A receiver for all collectors: what arrived. `is_away`: it takes nothing; `refuses`: for good."""
+    """Receiver of all collectors, with the messages that arrived.
+
+    `is_away`: it takes nothing; `refuses`: it refuses for good.
+    """
 
     taken: list[Message] = field(default_factory=list)
     is_away: bool = False
     refuses: bool = False
 
     async def send(self, message: Message) -> Delivery:
-        """Take it."""
+        """Take a message."""
         if self.refuses:
             return Delivery(is_taken=False, answer="404", is_refused=True)
         if self.is_away:
@@ -44,26 +47,26 @@ class Sink:
 
 
 class Hands:
-    """A clock that the test moves; nobody waits for long on it."""
+    """Clock that the test moves. Its waits last a moment."""
 
     def __init__(self) -> None:
         self.at = CLOCK.now()
 
     def now(self) -> datetime:
-        """The time of the test."""
+        """Return the time of the test."""
         return self.at
 
     def monotonic(self) -> float:
-        """The monotonic time in seconds."""
+        """Return the monotonic time in seconds."""
         return self.at.timestamp()
 
     async def sleep(self, seconds: float) -> None:
-        """A moment."""
+        """Return after a moment."""
         await asyncio.sleep(min(seconds, 0.02))
 
 
 class Room:
-    """A notifier for each collector, and one receiver."""
+    """Notifiers, one of each collector, and one receiver."""
 
     def __init__(self, fleet: Fleet) -> None:
         self.fleet, self.sink, self.clock = fleet, Sink(), Hands()
@@ -103,13 +106,13 @@ class Room:
             await self.fleet.beat()
 
     async def marked(self) -> None:
-        """Return once nothing waits that has arrived: the next one that tells would send it once more."""
+        """Wait until every delivered message is marked as sent; the next notifier would send an unmarked one again."""
         spool = next(iter(self.spools.values()))
         taken = {message.key for message in self.sink.taken}
         await until(lambda: taken.isdisjoint(spooled.message.key for spooled in spool.messages(WAITING)))
 
     def told(self) -> list[tuple[str, ...]]:
-        """The events of each message that arrived."""
+        """Return the events of each message that arrived."""
         return [tuple(row["event_id"] for row in loads(message.payload)["alarms"]) for message in self.sink.taken]
 
 

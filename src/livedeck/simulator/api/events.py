@@ -244,7 +244,7 @@ def show_event(event: Document, request: ApiRequest[Any]) -> Document:
 
 
 def current_stream(event: Document, now: float) -> Document | None:
-    """Return the event's stream at `now` (epoch seconds), or None.
+    """Return the event's stream at `now` (epoch seconds); None if it has none.
 
     A pending stream becomes live when its encoder first sends.
     """

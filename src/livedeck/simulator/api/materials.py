@@ -139,7 +139,7 @@ async def delete_material(request: ApiRequest[None]) -> Response:
 
 
 def _find(request: ApiRequest[Any], material_id: str | None = None) -> Document:
-    """Return the material in the path, or `material_id`."""
+    """Return the material `material_id`, or else the one whose id is in the request path."""
     material_id = material_id or str(request.http.path_params["material_id"])
     material = request.world.store.get("material", material_id, request.workspace_id)
     if material is None:

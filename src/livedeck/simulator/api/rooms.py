@@ -116,7 +116,7 @@ class RoomCreate(RequestBody):
 
 
 class RoomList(ListQuery):
-    """Query of the list: any of several values of a field, and a part of the name."""
+    """Query of the list of rooms. A field may have several allowed values; `q` is a part of the name."""
 
     order: Annotated[Order, ordering("name", "code", "type", "status", "created_at", "updated_at")] = (
         ("created_at", "desc"),

@@ -1,4 +1,4 @@
-"""Recordings of an event, and common functions to find a video and its extras, and to order the extras."""
+"""Recordings of an event, and functions for any video and its extras (posters, subtitles, annotations, materials)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def new_recording(world: World, event: Document, stream: Document, ended_at: flo
 
 
 def find_video(request: ApiRequest[Any], video_id: str | None = None) -> Document:
-    """Return the caller's video `video_id`, or else the one of the request path. Raises the error of an unknown id."""
+    """Return the caller's video `video_id`, or else the one of the request path. Raises the error for an unknown id."""
     world = request.world
     video = world.store.get("video", video_id or request.path_id("video_id"), request.workspace_id)
     if video is None or video["created_at"] > world.timestamp():
@@ -100,7 +100,7 @@ def reorder_all(request: ApiRequest[Any], kind: str, video_id: str, order: list[
 
 
 def reorder_some(request: ApiRequest[Any], kind: str, extras: list[Document]) -> None:
-    """Put the `extras` of each video in the given order. They share out the positions that they have now."""
+    """Put the `extras` of each video in the given order. The numbers of their positions stay the same."""
     held: dict[str, list[int]] = defaultdict(list)
     for extra in extras:
         held[extra["of_video"]].append(extra["position"])

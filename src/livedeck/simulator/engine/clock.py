@@ -40,9 +40,9 @@ class ClockState:
 
 
 class SimulatorClock:
-    """Clock that starts at `start` (None: this machine's time) and runs `speed` simulated seconds a second.
+    """Clock that starts at `start` (None: this machine's time) and runs `speed` simulated seconds per real second.
 
-    Raises ValueError for a time that is naive or outside 1970 to 2200, and for a speed outside 0 (excluded) to 1000.
+    Raises ValueError for a time that is naive or outside 1970 to 2200, and for a speed of 0 or less, or over 1000.
     """
 
     def __init__(self, start: datetime | None = None, speed: float = 1.0, paused: bool = False) -> None:
@@ -74,7 +74,7 @@ class SimulatorClock:
 
     @property
     def speed(self) -> float:
-        """Simulated seconds a second while the clock runs."""
+        """Simulated seconds per real second while the clock runs."""
         return self._state.speed
 
     @property

@@ -30,7 +30,7 @@ class ChatRate(NamedTuple):
 
 
 class Message(NamedTuple):
-    """Chat message; the names are the document's, a misspelt one included (platform-api.md, "Chat message")."""
+    """Chat message. Its fields are named as in the document, even a misspelt one (platform-api.md, "Chat message")."""
 
     id: str
     username: str

@@ -11,7 +11,7 @@ PATH = "/cdn/hls"
 
 PICTURES = ("pitch", "stage", "harbour", "studio", "slides", "black")
 SOUNDS = ("speech", "left", "silence")
-"""Names of the media that an event may play."""
+"""Names of the pictures and of the sounds that an event may play."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 """Names of this machine. They stand for the hosts of several CDNs."""

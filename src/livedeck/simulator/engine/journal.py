@@ -17,7 +17,7 @@ ROOM = 64 * 1024 * 1024
 """Maximum total bytes of the bodies and heads in a journal."""
 
 NEAR = 0.6
-"""Distance of an entry from a pattern (0 to 1) from which the entry is no near miss."""
+"""Limit of near misses: an entry at this distance from a pattern (0 to 1), or farther, is none."""
 
 NEAR_MISSES = 3
 
@@ -129,7 +129,10 @@ class Journal:
         return (entry for entry in self._entries if pattern.matches(entry.request, entry.answer))
 
     def first_missing(self, patterns: Sequence[RequestPattern]) -> int:
-        """Return the index of the first pattern that no entry matches after the entries of the earlier patterns."""
+        """Return the index of the first pattern that no entry matches after the entries of the earlier patterns.
+
+        Returns the number of patterns if none is missing.
+        """
         entries = iter([*self._entries])
         for index, pattern in enumerate(patterns):
             if not any(pattern.matches(entry.request, entry.answer) for entry in entries):

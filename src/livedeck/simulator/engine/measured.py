@@ -1,4 +1,4 @@
-"""Samples of real encoders: measured ones, the newest of each stream in memory, and those of a recording."""
+"""Samples that the simulator does not compute: measured ones of real encoders, and those of a recording."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ _REFUSAL = "refusal"
 class TimelineEntry:
     """Step of a scenario. `label`: its name. `index`: its place in the scenario's table.
 
-    `at`: time (epoch seconds), or seconds after a request. `after`: index of the step that waits for this request: this
-    or an earlier step; None for a fixed time. `when`: pattern of the request that this step waits for.
+    `when`: pattern of the request that this step waits for. `after`: index of the step whose request this step follows,
+    which may be this step itself; None for a fixed time. `at`: seconds after that request, or a time (epoch seconds).
     """
 
     at: float
@@ -146,7 +146,7 @@ class Timeline:
         return any(pattern.reads_body for _, pattern in self._awaited())
 
     def notice(self, request: SeenRequest, now: float) -> None:
-        """Record a request that steps wait for, until the scenario's end. Their times count from it."""
+        """Record a request that steps wait for, unless the scenario has ended. Their times count from the request."""
         came = [index for index, pattern in self._awaited() if pattern.matches(request)]
         if came and self._playback and now <= self._playback.ends_at:
             self._requested |= dict.fromkeys(came, now)

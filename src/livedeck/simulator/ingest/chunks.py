@@ -61,7 +61,7 @@ class _ChunkStream:
 
 
 class ChunkReader:
-    """Reader of the chunks that a peer sends. It applies the peer's chunk size and aborts itself."""
+    """Reader of the chunks that a peer sends. It carries out the peer's messages that set the chunk size or abort."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()

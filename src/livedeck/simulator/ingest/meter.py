@@ -26,10 +26,10 @@ RECENT = 5
 """Number of beats over which the speed and the idle time count: 10 s at the platform's cadence."""
 
 _OFFSETS = 15
-"""Number of last beats whose smallest offset from media to wall clock counts, so that it follows a drifting clock."""
+"""Number of last beats that count for the smallest offset from media to wall clock: few, to follow a drifting clock."""
 
 _DRIFT = 0.01
-"""Share of the wall clock by which the encoder's clock may drift. Faster media is ahead."""
+"""Share of the wall clock by which the encoder's clock may drift. Faster media counts as ahead."""
 
 _QUIET, _SILENT = 0.4, 2.0
 """Seconds without bytes after which a stream counts as stopped, and a publisher that never sent media as silent.
@@ -44,7 +44,7 @@ _FRAMES, _ENOUGH, _INTERVALS = 300, 10, 7
 """Maximum number of frame intervals, minimum number for their median, maximum number of key-frame intervals."""
 
 SLOW, UNEVEN, SEVERE, MISSING, LATE = 0.95, 0.2, 0.5, 0.05, 0.9
-"""Limits of the verdicts. SLOW: media seconds a second. UNEVEN, SEVERE: deviation of a key-frame interval, as a share
+"""Limits of the verdicts. SLOW: media seconds per second. UNEVEN, SEVERE: deviation of a key-frame interval, as a share
 of the median. MISSING: share of missing frames. LATE: share of a beat by which media must advance."""
 
 
@@ -75,7 +75,7 @@ STATUSES = {
 
 
 class Reading(NamedTuple):
-    """Result of a beat. `speed`: media seconds a second. `idle`: share of the time between messages.
+    """Result of a beat. `speed`: media seconds per second. `idle`: share of the time between messages.
 
     All but the verdict are None until the first window is whole.
     """
@@ -91,7 +91,7 @@ NO_READING = Reading(Verdict.STARTING)
 
 
 class _Beat(NamedTuple):
-    """Stream at a beat: wall clock and newest media in seconds, idle seconds since the last beat, and if it stopped."""
+    """Stream at a beat: wall clock and newest media (s), idle seconds since the last beat, and whether it stopped."""
 
     at: float
     media: float
@@ -127,10 +127,10 @@ class Meter:
         self._beats = deque[_Beat](maxlen=RECENT + 1)
 
     def arrive(self, now: float, *, is_within_message: bool = False) -> None:
-        """Record that bytes arrived. `is_within_message`: the bytes before them ended within a message.
+        """Record that bytes arrived. `is_within_message`: before them, the newest message had arrived only in part.
 
-        Then the line counts as busy with the rest of that message: on a line of 0.4 Mbit/s a segment takes 30 ms. An
-        encoder that stops within a message looks the same.
+        Then the line was not idle before them but busy with that message: at 0.4 Mbit/s, a TCP segment takes 30 ms. An
+        encoder that pauses within a message looks the same.
         """
         gap = now - self._last_arrival
         self._last_arrival = now

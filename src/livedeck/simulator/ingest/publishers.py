@@ -79,7 +79,7 @@ class Publishers:
         return self._world.encoders.cadence
 
     def open(self, address: str | None) -> None:
-        """Set the address that events show, or None."""
+        """Set the RTMP address that events show; None to show none."""
         self._world.ingest.address = address
 
     def publish(self, key: str, peer: str, cut: Callable[[str], None], now: float) -> Publisher:
@@ -156,7 +156,7 @@ class Publishers:
         return floor(self._world.now() / self.cadence + 0.05)
 
     def objection(self, publisher: Publisher) -> str | None:
-        """Return why the publisher may not go on because the clock was changed; None if it was not changed."""
+        """Return the reason to cut the publisher if the clock was changed since it began; otherwise None."""
         return None if self._world.clock.state is publisher.clock else CLOCK_MOVED
 
     def _check(self, publisher: Publisher, now: float) -> str | None:

@@ -194,7 +194,7 @@ def _audio(head: bytes, size: int) -> int:
 
 
 def _video(head: bytes, size: int) -> tuple[int, bool]:
-    """Return the number of bytes after the head, 0 for a message without a frame; and whether it is a key frame.
+    """Return the number of bytes after the head (0 for a message without a frame), and whether it has a key frame.
 
     In enhanced RTMP the first bit is set, and the name of the codec has four letters.
     """

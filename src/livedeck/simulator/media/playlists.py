@@ -27,7 +27,7 @@ class Rung(NamedTuple):
 
     @property
     def resolution(self) -> str:
-        """Width and height, 16:9, the width even."""
+        """Width and height of a 16:9 picture, such as `128x72`. The width is even."""
         return f"{round(self.height * 8 / 9) * 2}x{self.height}"
 
 

@@ -217,7 +217,7 @@ class _NoFiles(Files):
 
 
 class _Copy(Store):
-    """Documents of a copy: its events lack the past that only their readers need, so each step costs the same."""
+    """Documents of a copy. Its events lack the past that no step needs, so each step costs the same."""
 
     def update(self, kind: str, document: Document) -> None:
         """Keep the encoder's first sending state, which begins a stream, its newest state, and the newest chat rate."""

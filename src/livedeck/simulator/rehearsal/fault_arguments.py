@@ -102,7 +102,7 @@ _Numbers = Annotated[list[Annotated[int, integer(1, 10**9)]], Field(min_length=1
 
 
 class FaultArguments(RequestBody):
-    """Fields of a `Fault`, and `lasts`: the seconds that it is in force."""
+    """Fields of a `Fault`, and `lasts`: the number of seconds for which the fault is in force."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True, populate_by_name=True)
 

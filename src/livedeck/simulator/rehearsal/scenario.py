@@ -19,8 +19,8 @@ class Step:
     """Command of a scenario. `at`: seconds from the start, or from a request.
 
     `target`: the name or id of an event or room, "*" for every event with an unfinished stream, empty if the command
-    has none. `index`: its place in the table. `after`: index of the step that waits for this request: this or an
-    earlier step; None for the start. `when`: pattern of the request that this step waits for.
+    has none. `index`: its place in the table. `when`: pattern of the request that this step waits for. `after`: index
+    of the step whose request `at` counts from, which may be this step itself; None for the start.
     """
 
     at: float

@@ -101,7 +101,7 @@ _Rows = Annotated[list[Annotated[dict[str, Any], Must("a table")]], Field(max_le
 
 
 class ScenarioFile(RequestBody):
-    """Scenario. `workspace`: a name, the name of a TOML file beside this one, or tables [workspace]."""
+    """Scenario. `workspace`: its name, the name of a TOML file beside this one, or the table itself."""
 
     title: Name
     workspace: Annotated[str | dict[str, Any], Must("a name or a table")] = "stage"
@@ -239,7 +239,7 @@ def _workspace(
 
 
 def _template_flaws(template: Table, shapes: Mapping[str, Any], name: str) -> list[Flaw]:
-    """Return the flaws of a workspace: in the table `workspace` of the scenario, or in the file or post `name`."""
+    """Return the flaws of a scenario's workspace. `name`: its file or posted table; empty for a table inside."""
     flaws = template_flaws(template, shapes)
     if name:
         return [(f"workspace.{path}", f"in {name}: {reason}") for path, reason in flaws]
@@ -299,17 +299,16 @@ def _step(index: int, row: dict[str, Any], flaws: list[Flaw]) -> Step | None:
 def _mistimed(path: str, row: Mapping[str, Any]) -> Iterator[Flaw]:
     """Yield the contradictions in the time of a step, which has either `at` or `when`."""
     if "when" not in row and "at" not in row:
-        yield f"{path}.at", "must be given unless when is given"
+        yield f"{path}.at", "must be given unless `when` is given"
     for name in ("at", "after") if "when" in row else ("delay",):
         if name in row:
-            yield f"{path}.{name}", "must be left out if when is given" if "when" in row else "needs when"
+            yield f"{path}.{name}", "must be left out if `when` is given" if "when" in row else "needs `when`"
 
 
 def _times(rows: Sequence[dict[str, Any]], flaws: list[Flaw]) -> dict[int, tuple[int | None, float]]:
-    """Return the index of each step -> its time, as seconds after a request or the start.
+    """Return the index of each step -> `after` and `at` of its `Step`.
 
-    The time is a pair: index of the step that waits for this request, None for the start; seconds. A step with `after`
-    counts from that step.
+    In the file, `after` is the id of any other step, and `at` counts from the time of that step.
     """
     ids: dict[str, int] = {}
     for index, row in enumerate(rows):

@@ -72,7 +72,7 @@ def explained(source: str | Path) -> Iterator[None]:
 
 
 def read_source(folder: str, source: str | Path) -> dict[str, Any]:
-    """Return a shipped table of `folder`, by name, or that of a TOML file. Raises SimulatorError for another name."""
+    """Return the table of a TOML file, or the shipped table of this name. Raises SimulatorError for an unknown name."""
     if Path(source).suffix == ".toml":
         return read_toml(Path(source).read_text(encoding="utf-8"))
     if str(source) not in table_names(folder):

@@ -34,7 +34,7 @@ MOST_BYTES = 1024**3
 """Maximum bytes of all snapshots together, and of the members of one."""
 
 FAULTS = ("faults", "fault-counts")
-"""Documents of the faults in force and of their counts."""
+"""Kinds of the documents with the faults in force and their counts."""
 
 _MOST_MANIFEST = 1024**2
 _MOST_WORLD = 256 * 1024**2

@@ -19,7 +19,7 @@ from livedeck.simulator.rehearsal.offsets import Offset
 from livedeck.simulator.rehearsal.shapes import ShapeRow
 
 MAX_EVENTS = 5000
-"""Events of a workspace, each `count` included."""
+"""Maximum number of events of a workspace. A row with a `count` is that many events."""
 
 Name = Annotated[str, text(1, 255)]
 Text = Annotated[str, text(0, 2000)]
@@ -193,9 +193,9 @@ def _event_flaws(
         yield "parent", reason
     for field in ("finished", "encoder"):
         if field in given and "stream" not in given:
-            yield field, "needs stream, the begin of its stream"
+            yield field, "needs `stream`, the begin of its stream"
     if given.get("finished", 1e9) <= given.get("stream", -1e9):
-        yield "finished", "must be after stream"
+        yield "finished", "must be after `stream`"
     states = given.get("encoder", [])
     if [begin for begin, _ in states] != sorted({begin for begin, _ in states}):
         yield "encoder", "must ascend by time"

@@ -30,7 +30,7 @@ SKEW = "livedeck.skew"
 """Key in a scope's extensions: seconds by which the response's `Date` is ahead."""
 
 SETTLE = "livedeck.settle"
-"""Key in a scope's extensions: function that adds a request without an end to the journal, with its outcome."""
+"""Key in a scope's extensions: function that adds an unfinished request to the journal. It takes the outcome."""
 
 HLS_HITS = "livedeck.hls"
 """Key in a scope: faults that the routes of HLS carry out."""
@@ -66,11 +66,11 @@ class Strike:
 
     @property
     def pace(self) -> float:
-        """Seconds of the fault in a second of this machine: the clock's speed, or 1 while it is paused."""
+        """Seconds of the fault per second of this machine: the clock's speed, or 1 while the clock is paused."""
         return 1.0 if self.clock.paused else self.clock.speed
 
     async def wait(self, seconds: float) -> None:
-        """Wait for seconds of the simulator's clock, or of this machine's while it is paused."""
+        """Wait for `seconds` of the simulator's clock; while that is paused, of this machine's clock."""
         await asyncio.sleep(max(0.0, seconds) / self.pace)
 
 

@@ -71,7 +71,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class FaultCounts:
-    """Requests that matched a fault since its start, and those that it hit."""
+    """Number of requests that matched a fault since its start (`seen`), and of those that it hit."""
 
     seen: int = 0
     hits: int = 0

@@ -24,7 +24,7 @@ from livedeck.simulator.rehearsal.har import archive, show_entry
 from livedeck.simulator.rehearsal.redaction import Redaction
 
 MAX_WAIT = 60
-"""Seconds that a request of the journal may wait."""
+"""Maximum seconds that a request for entries may wait."""
 
 
 Pattern = Annotated[dict[str, Any], Must("a table"), AfterValidator(partial(checked_pattern, of_journal=True))]
@@ -43,7 +43,7 @@ class EntryList(Parameters):
 
 
 class Search(RequestBody):
-    """Pattern that entries match, and the maximum number of newest ones to return."""
+    """Pattern that entries match, and the maximum number of entries to return, the newest ones."""
 
     pattern: Pattern = Field(default_factory=dict)
     limit: Annotated[int, integer(1, 1000)] = 100
@@ -90,7 +90,7 @@ async def count_requests(request: ApiRequest[Counting]) -> Response:
 
 
 async def verify_requests(request: ApiRequest[Expectation]) -> Response:
-    """Say whether the expected requests came; null if a dropped request may match. If not, list the nearest entries."""
+    """Say whether the expected requests came: true, false, or null if a dropped request may match. List near misses."""
     expected, journal = await request.body(), _journal(request)
     bounds = expected.given().keys() & {"exactly", "at_least", "at_most"}
     if "in_order" in expected.given():

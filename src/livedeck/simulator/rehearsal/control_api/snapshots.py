@@ -61,7 +61,7 @@ def _room(world: World, path: Path) -> int:
 
 
 def _full() -> ApiError:
-    return conflict(f"at most {snapshots.MOST_SNAPSHOTS} snapshots of 1 GiB together are kept: delete one")
+    return conflict(f"at most {snapshots.MOST_SNAPSHOTS} snapshots are kept, with 1 GiB in total: delete one")
 
 
 async def _receive(request: ApiRequest[None], part: Path, room: int) -> bool:
