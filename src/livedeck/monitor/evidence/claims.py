@@ -90,13 +90,13 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         ),
         "QOS_STALE": Claim(
             "new samples whose time stands still; or 20 watched seconds of failed polls while other calls succeed. "
-            "This takes 60 s if three events, or 20 % of the other calls, fail with 5xx or without a reply. Status 429 "
-            "does not count",
+            "The time is 60 s on a link that loses replies, or if three events, or 20 % of the other calls, fail with "
+            "5xx or without a reply. Status 429 does not count",
             "no reply for 12 s",
             "a good reply",
         ),
         "API_BLIND": Claim(
-            "no good reply for 30 s of watching, and three tries",
+            "no good reply for 30 s of watching, or two list intervals if these are longer; and three tries",
             "NO REPLY",
             "a good list, and good samples of one event",
         ),
@@ -141,9 +141,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "VIEWER_GONE": _of_rounds(
             "no playlist from its host, while the API or another host has answered since", "the playlist is served"
         ),
-        "VIEWER_STALLED": _of_rounds(
-            "no new segment, or a playlist that has ended", "a newer segment than in the round before"
-        ),
+        "VIEWER_STALLED": _of_rounds("no new segment, or a playlist that has ended", "a new segment comes"),
         "VIEWER_SEGMENTS": Claim(
             "a segment that the playlist lists, but its host does not serve whole",
             "",
@@ -160,9 +158,9 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "the latency is below the limit",
             "three",
         ),
-        "VIEWER_BLACK": _of_rounds("a decoded segment that is black for 20 s", "the picture is not black"),
-        "VIEWER_FROZEN": _of_rounds("a decoded segment that does not move for 60 s", "the picture moves"),
-        "VIEWER_SILENT": _of_rounds("a decoded segment without sound for 20 s", "there is sound"),
+        "VIEWER_BLACK": _of_rounds("decoded segments that have been black for 20 s", "the picture is not black"),
+        "VIEWER_FROZEN": _of_rounds("decoded segments whose picture has not moved for 60 s", "the picture moves"),
+        "VIEWER_SILENT": _of_rounds("decoded segments without sound for 20 s", "there is sound"),
         "CDN": Claim(
             "faults of viewers that began together on enough events of one host, while the API answers",
             "",

@@ -185,7 +185,7 @@ class Thresholds(Record, kw_only=True):
         float, Limit("s", "two late deliveries within this time that looked like silence extend the allowed delay")
     ] = 1800.0
     metrics_late: Annotated[float, Limit("s", "metrics that are later than this are reported (METRICS_LATE)")] = 30.0
-    stale_after: Annotated[float, Limit("s", "samples older than this prove nothing about the present")] = 30.0
+    stale_after: Annotated[float, Limit("s", "samples that are this much older than usual prove nothing")] = 30.0
     stale_intervals: Annotated[
         float, Limit("cadences", "the same as `stale_after`, for slow cadences; the longer of both applies")
     ] = 6.0
