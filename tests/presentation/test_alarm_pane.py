@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from livedeck.monitor import AlarmState, ConnectionState, ConnectionStatus, Severity, Snapshot
-from livedeck.presentation.alarms import pane_length, pane_lines
+from livedeck.presentation.alarms import ALARMS, pane_length, pane_lines
+from livedeck.presentation.table import RowCells, layout, row_line
 from livedeck.text.segments import plain
+from livedeck.text.values import evidence_text
 from monitor.recordings import NOW
 from notify.stage import alarm
 from presentation.test_events import FRESH
@@ -70,3 +74,14 @@ def test_the_kind_of_a_cleared_alarm_is_under_its_subject() -> None:
     above, below = (plain(line) for line in pane_lines(snapshot, FRESH, 70, 2))
     assert above.index("HALL") == below.index("VIDEO_LOW")
     assert below.strip() == "VIDEO_LOW  cleared, not acknowledged  video 2.35M"
+
+
+def test_the_value_of_a_board_row_takes_the_cells_of_an_empty_state() -> None:
+    uneven = alarm("hall", "KEYFRAME_SEVERE", actual="uneven key frames in 21 % of the time", expected="under 4 %")
+    columns, acknowledged = layout(ALARMS.columns, 118), replace(uneven, state=AlarmState.ACKNOWLEDGED)
+    new, handled = (plain(row_line(row, FRESH, columns)) for row in (uneven, acknowledged))
+    assert evidence_text(uneven) in new
+    assert evidence_text(uneven) not in handled
+    assert len(new) == len(handled)
+    assert handled.rstrip().endswith("acknowledged")
+    assert plain(RowCells(uneven).line(FRESH, columns)) == new

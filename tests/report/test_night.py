@@ -189,20 +189,37 @@ def test_a_report_that_is_there_is_not_replaced(folder: Path, night: Path) -> No
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+def browser_of(folder: Path) -> list[str]:
+    """The command of a browser without a window, with its profile in that folder."""
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
+    return [str(CHROMIUM), *flags, f"--user-data-dir={folder / 'profile'}"]
+
+
+def printed_pages(page: Path, folder: Path) -> int:
+    """Print the page into the folder, and return the number of sheets."""
+    target = folder / "report.pdf"
+    line = [*browser_of(folder), f"--print-to-pdf={target}", page.as_uri()]
+    subprocess.run(line, check=True, timeout=60, capture_output=True)
+    return target.read_bytes().count(b"/Type /Page\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+def test_a_quiet_show_is_printed_on_one_sheet(tmp_path: Path, night: Path) -> None:
+    """The last two lines took a second one."""
+    span = ("--from", "2026-11-21T08:54", "--to", "2026-11-21T09:07")
+    line = ("past", "report", "Small hall", *span, "--format", "html")
+    done = called(tmp_path, *line, env={"LIVEDECK_HISTORY": str(night)})
+    (tmp_path / "quiet.html").write_text(done.stdout)
+    assert printed_pages(tmp_path / "quiet.html", tmp_path) == 1
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
 def test_a_browser_lays_it_out_at_any_width_and_prints_it(folder: Path, tmp_path: Path) -> None:
     """Nothing is wider than the page at 400 and 1200 pixels; the print has several pages."""
-    browser = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    browser += [f"--user-data-dir={tmp_path / 'profile'}"]
-    page = folder / "day" / "report.html"
-    subprocess.run(
-        [*browser, f"--print-to-pdf={tmp_path / 'report.pdf'}", page.as_uri()],
-        check=True,
-        timeout=60,
-        capture_output=True,
-    )
-    assert (tmp_path / "report.pdf").read_bytes().count(b"/Type /Page\n") >= 2
+    browser, page = browser_of(tmp_path), folder / "day" / "report.html"
+    assert printed_pages(page, tmp_path) >= 2
     for width in (400, 1200):
         frame = tmp_path / "frame.html"
         frame.write_text(

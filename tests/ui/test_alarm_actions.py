@@ -109,6 +109,21 @@ async def test_the_footer_names_the_alarm_that_is_acknowledged(screen: str) -> N
         assert "ack LATE_START" not in stage.text()
 
 
+@pytest.mark.parametrize(("screen", "key"), [("screen.rooms", "n new room"), ("screen.videos", "b by id")])
+async def test_a_narrow_footer_leaves_the_name_to_the_line_above_it_and_has_room_for_a_key(
+    screen: str, key: str
+) -> None:
+    """interface.md, "Footer": the name of an event took the room of a key, below a line with the whole name."""
+    async with deck_stage((80, 24)) as stage:
+        await stage.act(screen)
+        await stage.idle()
+        first = known(stage.deck).alarms[0]
+        *_, above, footer = (line.strip() for line in stage.rows() if line.strip())
+        assert f"{first.subject}  {first.kind}" in above
+        assert f"a ack {first.kind} " in footer
+        assert key in footer
+
+
 async def test_an_alarm_is_shelved_for_a_reason_and_brought_back() -> None:
     async with deck_stage() as stage:
         stage.choose("Lecture 7")

@@ -19,11 +19,9 @@ from livedeck.presentation.qos import Axis, Bucket
 from livedeck.presentation.time_series import chart_axis, concat, from_history, from_memory, hold_samples, needs_history
 from livedeck.text.segments import Shade, StyleRole, plain
 from livedeck.ui.app import Deck
-from livedeck.ui.features import FEATURES
 from livedeck.ui.kit.chart import FAINT
 from livedeck.ui.qos import view
 from livedeck.ui.qos.screen import QosChart, QosScreen, QosSide
-from livedeck.ui.shell.context import ActionRegistry
 from presentation.test_events import FRESH, NOW, state
 from ui.deck_stage import deck_stage
 from ui.stage import act, known, letters_of, running, show, text_of
@@ -420,11 +418,19 @@ async def test_keys_act_on_the_selected_fault_alone_and_on_all_alarms_without_on
         assert len(screen.target_alarms(known(deck))) == count
 
 
-def test_a_window_without_samples_of_an_event_that_has_some_says_when_the_newest_was() -> None:
-    shown = state()
-    newest = datetime.fromtimestamp(shown.qos.readings.time[-1], NOW.tzinfo)
-    lines = view.empty_lines(shown, FRESH, ActionRegistry(FEATURES), 80, 20)
-    assert f"no samples in this window, the newest at {newest:%d %b %H:%M:%S}Z" in plain(lines[0])
+async def test_a_window_without_samples_says_when_the_newest_was_and_keeps_the_map_and_the_faults() -> None:
+    """A lost encoder emptied the screen once the window was past its last sample."""
+    async with running((120, 40), "down", "3") as (deck, pilot):
+        town = next(state for state in known(deck).events if state.event.name == "Town hall, main")
+        deck.select_event(town.id)
+        times = [EVENING.timestamp() - age for age in range(1300, 1000, -2)]
+        quiet = replace(town, qos=replace(town.qos, readings=readings(times)))
+        await show(deck, pilot, events=(quiet,))
+        shown = letters_of(deck)
+        newest = datetime.fromtimestamp(times[-1], EVENING.tzinfo)
+        assert f"no samples in this window, the newest at {newest:%d %b %H:%M:%S}Z" in shown
+        assert "start" in next(line for line in shown.splitlines() if "pan" in line)
+        assert "✖ PACKET_LOSS" in shown
 
 
 async def test_a_theme_without_colours_has_no_grid_from_the_moment_it_is_chosen() -> None:

@@ -190,7 +190,7 @@ ALARMS: TableSchema[Alarm] = TableSchema(
             max_width=MAX_NAME_CELLS,
         ),
         Column("kind", "ALARM", 17, 3, _kind, lambda alarm, _: alarm.kind),
-        Column("actual", "ACTUAL", 34, 0, _actual, grows=True, draw=_actual),
+        Column("actual", "ACTUAL", 34, 0, _actual, grows=True, draw=_actual, spills=True),
         Column("state", "STATE", 24, 5, _state, lambda alarm, _: alarm.state.value, right=True, draw=_state),
     ),
     key=alarm_key,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import zip_longest
+from itertools import chain, pairwise, zip_longest
 from math import inf
 from typing import Generic, TypeVar
 
@@ -35,7 +35,8 @@ class Column(Record, Generic[T]):
     `rank`: if not all columns fit, columns of the highest rank are dropped first; rank 0 is never dropped. `value`:
     returns the value for sorting. `grows`: the column takes free cells, up to `max_width` (0: no limit). `draw`:
     renderer for a given width, if the text depends on the width. `is_steady`: the text changes only with new data.
-    `stretches`: the column takes the cells that are left once all columns have their maximum width.
+    `stretches`: the column takes the cells that are left once all columns have their maximum width. `spills`: the text
+    also takes the next column, in rows in which that column is empty.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Column(Record, Generic[T]):
     draw: Callable[[T, RenderTime, int], Line] | None = None
     is_steady: bool = False
     stretches: bool = False
+    spills: bool = False
 
     def cell(self, row: T, render_time: RenderTime, width: int) -> Line:
         """Return the cell of a row and the gap after it."""
@@ -164,7 +166,16 @@ def head_line(columns: Layout[T], sort: str = "", *, down: bool = False) -> Line
 
 def row_line(row: T, render_time: RenderTime, columns: Layout[T]) -> Line:
     """Return a row as a line."""
-    return [segment for column, width in columns for segment in column.cell(row, render_time, width)]
+    cells = [column.cell(row, render_time, width) for column, width in columns]
+    _spill(cells, row, render_time, columns)
+    return list(chain.from_iterable(cells))
+
+
+def _spill(cells: list[Line], row: T, render_time: RenderTime, columns: Layout[T]) -> None:
+    """Let a column that spills take the next cell if that cell is empty."""
+    for index, ((column, width), (_, more)) in enumerate(pairwise(columns)):
+        if column.spills and not plain(cells[index + 1]).strip():
+            cells[index : index + 2] = column.cell(row, render_time, width + GAP + more), []
 
 
 class RowCells(Generic[T]):
@@ -186,8 +197,9 @@ class RowCells(Generic[T]):
             old if keeps and column.is_steady else column.cell(self.row, render_time, width)
             for (column, width), old in zip_longest(columns, self._cells[: len(columns)])
         ]
+        _spill(cells, self.row, render_time, columns)
         if cells != self._cells or not keeps:
-            self._line = [segment for cell in cells for segment in cell]
+            self._line = list(chain.from_iterable(cells))
         self._shown, self._cells = (render_time, columns), cells
         return self._line
 

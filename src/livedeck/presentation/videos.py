@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from livedeck.client import Annotation, Cue, Poster, Subtitle
 from livedeck.monitor import CachedList, KnownMaterial, Video
@@ -14,6 +15,8 @@ from livedeck.record import Record
 from livedeck.text import addresses
 from livedeck.text.segments import Line, StyleRole
 from livedeck.text.values import NO_DATA, NOT_APPLICABLE, NOT_ASKED, UNKNOWN, age, duration, position, safe, size
+
+T = TypeVar("T")
 
 
 def _text(text: str | None, limit: int = 200) -> str:
@@ -325,6 +328,11 @@ def _number(value: int | None) -> str:
     return UNKNOWN if value is None else str(value)
 
 
+def _title_column(text: Callable[[T], str]) -> Column[T]:
+    """Return the column of a title, which takes free cells."""
+    return text_column("title", "TITLE", 20, 0, text, grows=True, max_width=MAX_TITLE_CELLS, role=StyleRole.STRONG)
+
+
 ANNOTATIONS: TableSchema[Annotation] = TableSchema(
     (
         text_column("type", "TYPE", 6, 2, lambda annotation: _or_unknown(annotation.annotation_type, 20)),
@@ -346,16 +354,7 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
             value=lambda annotation: annotation.end_time,
             right=True,
         ),
-        text_column(
-            "title",
-            "TITLE",
-            20,
-            0,
-            lambda annotation: _text(annotation.title),
-            grows=True,
-            max_width=MAX_TITLE_CELLS,
-            role=StyleRole.STRONG,
-        ),
+        _title_column(lambda annotation: _text(annotation.title)),
         text_column(
             "link",
             "LINK",
@@ -375,16 +374,7 @@ ANNOTATIONS: TableSchema[Annotation] = TableSchema(
 
 MATERIALS: TableSchema[KnownMaterial] = TableSchema(
     (
-        text_column(
-            "title",
-            "TITLE",
-            20,
-            0,
-            lambda material: _or_unknown(material.title),
-            grows=True,
-            max_width=MAX_TITLE_CELLS,
-            role=StyleRole.STRONG,
-        ),
+        _title_column(lambda material: _or_unknown(material.title)),
         text_column(
             "file",
             "FILE",

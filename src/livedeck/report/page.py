@@ -102,7 +102,8 @@ ul{margin:0;padding-left:20px}li{margin:0 0 3px}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}body{font-size:11.5px}main{max-width:none;padding:0}
 h2,h3,h2+p{break-after:avoid}h2.event~h2.event{break-before:page;margin-top:0;padding-top:0;border-top:0}
 .tiles{grid-template-columns:repeat(4,1fr);break-inside:avoid}.charts{break-inside:avoid}.scroll{overflow:visible}
-table{font-size:10.5px}.plot svg{height:70px}.lane svg{height:14px}.air svg{height:22px}}
+table{font-size:10.5px}h3{margin:18px 0 6px}figure{margin-bottom:8px}.plot svg{height:56px}.lane svg{height:14px}
+.air svg{height:22px}}
 @page{margin:14mm}
 """
 

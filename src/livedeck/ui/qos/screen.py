@@ -53,10 +53,6 @@ WINDOW_KEYS = "{qos.earlier} {qos.later} pan   {qos.shorter} {qos.longer} zoom  
 DrawEmpty = Callable[[int, int], Sequence[ShadedLine]]
 
 
-def _draw_nothing(_width: int, _height: int) -> Sequence[ShadedLine]:
-    return []
-
-
 class QosChart(Canvas):
     """Chart of the screen: panels, statuses, the map of the whole event, and the list of faults.
 
@@ -80,7 +76,7 @@ class QosChart(Canvas):
     def __init__(self) -> None:
         super().__init__()
         self._shown: view.Shown | None = None
-        self._draw_empty: DrawEmpty = _draw_nothing
+        self._draw_empty: DrawEmpty = lambda *_: []
         self._drawn: tuple[object, ...] = ()
         self._chart_lines: list[ShadedLine] = []
         self._pressed: int | None = None  # column at which the button of the mouse was pressed
@@ -102,7 +98,7 @@ class QosChart(Canvas):
         self.repaint()
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:
-        if self._shown is None or self._shown.chart.series.is_empty:
+        if self._shown is None or self._shown.is_empty:
             return self._draw_empty(width, height)
         state, render_time, chart, *_ = self._shown
         rows = self.layout_rows
@@ -149,7 +145,7 @@ class QosSide(Canvas):
         self.repaint()
 
     def draw(self, width: int, height: int) -> Sequence[ShadedLine]:
-        if self._shown is None or self._shown.chart.series.is_empty:
+        if self._shown is None or self._shown.is_empty:
             return []
         return side.side_lines(self._shown, width, height)
 

@@ -236,7 +236,10 @@ class Chart:
 
 
 def chart_lines(state: EventState, render_time: RenderTime, chart: Chart, rows: Layout, width: int) -> list[ShadedLine]:
-    """Return the chart: panels, statuses, times, and the map of the whole event."""
+    """Return the chart: panels, statuses, times, and the map of the whole event.
+
+    The panel of video says why the window has no samples.
+    """
     stale = events.is_doubtful(state, render_time)
     backdrop = signal_backdrop(chart.series, cursor=chart.cursor, has_grid=chart.has_grid, is_stale=stale)
     panels = signal_lines(
@@ -250,6 +253,8 @@ def chart_lines(state: EventState, render_time: RenderTime, chart: Chart, rows: 
         marks=chart.flags,
         is_fitted=chart.is_fitted,
     )
+    if chart.series.is_empty:
+        panels[1 + rows.video // 2] = [(f"{'':{GUTTER}}{_no_samples_text(state)}", StyleRole.DIM)]
     return [*panels, *_map(chart, backdrop, rows, width)]
 
 
@@ -267,6 +272,11 @@ class Shown(NamedTuple):
     def is_doubtful(self) -> bool:
         """True if the event's data are stale."""
         return events.is_doubtful(self.state, self.render_time)
+
+    @property
+    def is_empty(self) -> bool:
+        """True if neither the window nor the rest of the event has samples."""
+        return self.chart.series.is_empty and (self.chart.whole is None or self.chart.whole.is_empty)
 
 
 def below_lines(shown: Shown, width: int, rows: int) -> list[ShadedLine]:

@@ -336,14 +336,17 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     def alarm_label(self, alarms: Sequence[Alarm]) -> str:
         """Return the text for alarms in the footer: the kind of the first alarm, and the number of the others.
 
-        The text begins with the subject of the first alarm, unless the subject is the selected event of this screen.
-        Empty without alarms. A screen on which the cursor shows the alarm returns an empty text, too.
+        The text begins with the subject of the first alarm, unless the subject is the selected event of this screen, or
+        a narrow screen shows this alarm in the line above. Empty without alarms. A screen on which the cursor shows the
+        alarm returns an empty text, too.
         """
         if not alarms:
             return ""
         alarm, event = alarms[0], self.ctx.selected_event() if self.SHOWS_EVENT else None
+        below = filter(self.shows_alarm, self.ctx.snapshot.alarms if self.ctx.snapshot else ())
+        is_named = self.size.width < NAMES_FROM and next(below, None) == alarm
         more = f" +{len(alarms) - 1}" if len(alarms) > 1 else ""
-        if event and alarm.event_id == event.id:
+        if is_named or (event and alarm.event_id == event.id):
             return f"{alarm.kind}{more}"
         return f"{plain(clip([(safe(alarm.subject), StyleRole.DIM)], SUBJECT_CELLS))} {alarm.kind}{more}"
 
@@ -361,6 +364,9 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         """Return the alarm's line as a link to the board of alarms."""
         return linked(line, "screen.alarms")
 
+
+NAMES_FROM = 100
+"""Minimum width, in cells, of a footer that repeats the subject of the alarm in the line above it."""
 
 SUBJECT_CELLS = 12
 """Maximum width, in cells, of an alarm's subject in the footer."""
