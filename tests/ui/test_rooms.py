@@ -15,6 +15,7 @@ from livedeck.operations.executor import WATCH_DELAYS
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import RowsInput
+from livedeck.ui.shell.keymap import action_text
 from ui.deck_stage import Stage, deck_stage
 from ui.meeting import (
     COUNCIL,
@@ -32,7 +33,7 @@ from ui.meeting import (
     stored,
     words,
 )
-from ui.stage import known, show
+from ui.stage import REGISTRY, known, show
 from ui.test_bursts import post
 
 
@@ -550,7 +551,8 @@ async def test_read_only_nothing_is_sent_and_every_change_says_why() -> None:
     async with meeting(read_only=True, history=history) as stage:
         for action in ("room.create", "room.delete", "relay.edit", "relay.apply"):
             await stage.act(action)
-            assert f"RO: this deck is read-only, and :{action} would change the platform" in words(stage)
+            name = action_text(REGISTRY.by_name[action], REGISTRY)
+            assert f"RO: this deck is read-only, and {name} would change the platform" in words(stage)
         await stage.act("relay.reveal")
         await stage.until(lambda: "hidden again in" in words(stage))
         assert not stage.writes

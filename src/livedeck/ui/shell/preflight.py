@@ -24,7 +24,7 @@ from livedeck.text.segments import (
 )
 from livedeck.text.values import age, safe
 from livedeck.ui.shell.context import ActionRegistry
-from livedeck.ui.shell.keymap import key_of
+from livedeck.ui.shell.keymap import action_text, key_of
 
 BADGES = {
     Mark.NO_GO: ("✖", StyleRole.CRITICAL_MARK, "failed"),
@@ -117,7 +117,7 @@ def advice(item: Item, actions: ActionRegistry) -> str:
     action = actions.by_name.get(item.operation)
     if action is None:
         return item.advice
-    key = f"{key_of(action.name, actions)} {action.label}"
+    key = action_text(action, actions)
     return key if item.advice.startswith("livedeck ") else f"{key}: {item.advice}"
 
 
