@@ -27,6 +27,7 @@ from livedeck.monitor.figures import FIGURES_SINCE, read_figures
 from livedeck.monitor.history import History, HistoryReader, HistoryReads, NotReadError
 from livedeck.monitor.kinds.audio import AUDIO_LOST, NEVER_HEARD
 from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
+from livedeck.monitor.kinds.ingest import ENDED_ON_AIR
 from livedeck.monitor.kinds.kind import UNIT_UNKNOWN
 from livedeck.monitor.kinds.viewer import VIEWER_ALARMS
 from livedeck.monitor.model.alarm import (
@@ -166,6 +167,7 @@ __all__ = [
     "AUDIO_LOST",
     "BY_LINK",
     "DECK",
+    "ENDED_ON_AIR",
     "FASTEST",
     "FIGURES_SINCE",
     "MOST_ON_AIR",

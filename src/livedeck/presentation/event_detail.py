@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from livedeck.client import EventRestream
 from livedeck.monitor import (
+    ENDED_ON_AIR,
     AlarmKey,
     Content,
     Diagnosis,
@@ -98,9 +99,12 @@ def advice_line(state: EventState, render_time: RenderTime, width: int) -> Line:
 
 
 def _diagnosis(state: EventState, render_time: RenderTime) -> Diagnosis | None:
-    """Return the diagnosis of the worst finding, or of the incident that hides its alarm; None without a finding."""
+    """Return the diagnosis of the worst finding, or of the incident that hides its alarm.
+
+    Without a finding, returns the diagnosis of an open ENDED_ON_AIR, or None.
+    """
     if not state.assessment.findings:
-        return None
+        return render_time.explained.get(AlarmKey(state.id, ENDED_ON_AIR))
     worst = state.assessment.findings[0]
     return render_time.explained.get(AlarmKey(state.id, worst.kind, worst.target)) or diagnose(worst.kind, state)
 
