@@ -158,7 +158,7 @@ REFUSED = [
         (400, {"code": 400289, "message": "a room has at most 3 relay profiles"}),
         "✖ a room has at most 3 relay profiles",
     ),
-    ((403, {"code": 403403, "message": "not allowed"}), "the platform does not allow this (403 403403 not allowed)"),
+    ((403, {"code": 403403, "message": "not allowed"}), "the platform does not allow this (not allowed; code 403403)"),
     (
         (
             400,
@@ -277,7 +277,7 @@ LOST = [
         (400, {"code": 400400, "message": "no", "invalid_params": [{"name": "name", "reason": "is taken"}]}),
         "✖ is taken",
     ),
-    ((429, {"code": 429429, "message": "slow down"}), "too many requests (429 429429 slow down)"),
+    ((429, {"code": 429429, "message": "slow down"}), "too many requests (slow down; code 429429)"),
 ]
 
 
@@ -299,7 +299,7 @@ async def test_an_edit_that_is_answered_not_found_is_unknown_while_the_profile_i
         stage.refusals.append((404, {"code": 404404, "message": "not found"}))
         await rename(stage, "Renamed")
         await stage.until(lambda: "unknown whether the relay profile was changed" in stage.last_notice())
-        assert "responded that it does not exist (404 404404)" in stage.last_notice()
+        assert "responded that it does not exist (code 404404)" in stage.last_notice()
         assert "the change is not visible yet" in stage.last_notice()
 
 
