@@ -21,6 +21,7 @@ from livedeck.monitor.alarms.silencing import (
 from livedeck.monitor.alarms.suppression import possible_parents
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
+from livedeck.monitor.evidence.blame import CHECKING
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.feed import AttachedFeed, Feed
 from livedeck.monitor.figures import FIGURES_SINCE, read_figures
@@ -166,6 +167,7 @@ from livedeck.monitor.viewer import Viewed, Viewer
 __all__ = [
     "AUDIO_LOST",
     "BY_LINK",
+    "CHECKING",
     "DECK",
     "ENDED_ON_AIR",
     "FASTEST",
