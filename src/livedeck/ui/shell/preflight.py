@@ -13,6 +13,7 @@ from livedeck.text.segments import (
     Line,
     Segment,
     StyleRole,
+    abridge,
     clip,
     join,
     labelled,
@@ -128,7 +129,7 @@ def short_preflight_lines(
     worst = next(item for mark in BADGES for item in found.marked(mark))
     name = clip([(f" {events.name(state)}", StyleRole.STRONG)], max(events.NAME_CELLS, cells // 3))
     key: Line = [(f"{key_of(KEY, actions)} all checks", StyleRole.DIM)]
-    to_do = shorten(advice(worst, actions), cells - GUTTER) or "All well"
+    to_do = abridge(advice(worst, actions), cells - GUTTER) or "All well"
     return [
         wrap_groups([(0, name), (0, [verdict(found, render_time)]), (2, counts(found, UNWELL)), (1, key)], cells),
         item_line(worst, render_time, cells),
