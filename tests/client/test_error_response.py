@@ -93,7 +93,7 @@ async def test_an_error_that_names_the_token_source_keeps_the_response() -> None
     ):
         with pytest.raises(Unauthorized) as caught:
             await api.events.list()
-    assert str(caught.value) == "write another token (list events: the platform refused the token (401 401401 no))"
+    assert str(caught.value) == "write another token (list events: the platform refused the token (no; code 401401))"
     assert caught.value.request_id == "r-42"
 
 

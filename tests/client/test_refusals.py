@@ -85,24 +85,26 @@ async def test_only_the_documented_error_body_is_the_platforms_word(status: int,
 
 async def test_a_refusal_says_what_was_tried_what_happened_and_what_to_do() -> None:
     caught = await refused(401, error(401401, "token is wrong"))
-    expected = "list events: the platform refused the token (401 401401 token is wrong); check the token"
+    expected = "list events: the platform refused the token (token is wrong; code 401401); check the token"
     assert str(caught) == expected
     assert (caught.code, caught.message) == (401401, "token is wrong")
 
 
 async def test_a_request_that_is_not_accepted_comes_with_advice() -> None:
     caught = await refused(400, error(400400, "no"))
-    expected = "list events: the platform does not accept the request (400 400400 no); check the values that were sent"
+    expected = (
+        "list events: the platform does not accept the request (no; code 400400); check the values that were sent"
+    )
     assert str(caught) == expected
     named = await refused(400, error(400400, "no", invalid_params=["per_page: at most 100"]))
-    assert str(named).endswith("(400 400400 no); per_page: at most 100")
+    assert str(named).endswith("(no; code 400400); per_page: at most 100")
 
 
 async def test_a_code_that_the_document_does_not_name_is_told_by_its_status_and_its_message() -> None:
     caught = await refused(402, error(100101, "the trial is over"))
     assert (caught.status, caught.code, caught.message) == (402, 100101, "the trial is over")
     assert str(caught) == (
-        "list events: the platform asks for a payment first (402 100101 the trial is over); "
+        "list events: the platform asks for a payment first (the trial is over; status 402, code 100101); "
         "check the plan and the balance of the workspace"
     )
 

@@ -382,7 +382,7 @@ def test_the_command_line_tells_that_it_is_gone_and_not_who_deleted_it(tmp_path:
         done = called(tmp_path, "event", "delete", "e1", "--yes", env=env)
     assert done.returncode == 0
     assert done.stdout.startswith(
-        "event delete: applied: Trial show: the platform responded that it does not exist (404"
+        "event delete: applied: Trial show: the platform responded that it does not exist (code 404404)"
     )
     assert "the platform says that the object does not exist" in done.stdout
 
@@ -412,7 +412,7 @@ def test_an_order_that_is_not_found_does_not_say_that_it_still_exists(tmp_path: 
         done = called(tmp_path, "video", "material", "reorder", video, "m1", "m2", "--yes", env=env)
     assert done.returncode == 5
     assert "Send the order?" in done.stderr
-    assert "the platform responded that it does not exist (404 404404), which leaves the outcome open" in done.stderr
+    assert "the platform responded that it does not exist (code 404404), which leaves the outcome open" in done.stderr
     assert "still exists" not in done.stderr
 
 

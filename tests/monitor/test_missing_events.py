@@ -16,6 +16,7 @@ from livedeck.monitor import (
     BroadcastState,
     History,
     HistoryReader,
+    IngestState,
     IntentRecord,
     Limits,
     Severity,
@@ -29,6 +30,8 @@ from livedeck.monitor.model.records import ENDING_ACTIONS
 from livedeck.monitor.model.ruling import Ruling
 from livedeck.operations.events import CompleteEvent, DeleteEvent
 from livedeck.presentation.connection import banner_line, is_seen, missing_line
+from livedeck.presentation.event_detail import advice_line
+from livedeck.presentation.events import known_ingest
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import plain
 from monitor.conftest import Raise
@@ -108,6 +111,35 @@ async def test_an_event_that_is_completed_while_on_air_is_told_as_that(deck: Rai
     assert (alarm.kind, alarm.severity) == ("ENDED_ON_AIR", Severity.WARNING)
     assert alarm.actual == "completed while its encoder was sending, by whom is unknown without a history"
     assert banner(await one.until(90)) == ""
+
+
+async def test_an_event_that_ended_while_its_samples_were_late_is_not_late_or_gone(deck: Raise) -> None:
+    one = deck(event())
+    await one.until(20)
+    one.stage.unsent = {"one"}
+    snapshot = await one.next()
+    while not (snapshot.events and snapshot.events[0].is_undecided):
+        snapshot = await one.next()
+    stream = {"id": "stream-one", "status": "finished", "started_at": at(-600), "finished_at": at(30)}
+    one.stage.events = [event(stream=stream)]
+    (state,) = (await one.until(one.clock.monotonic() + 20)).events
+    assert state.phase.tally is BroadcastState.COMPLETED
+    assert state.evidence is None, "whether its encoder sends decides nothing any more"
+    assert known_ingest(state, RenderTime.from_snapshot(snapshot, snapshot.at)).state is IngestState.ENDED
+
+
+async def test_the_pane_of_an_event_that_ended_on_air_advises_as_its_alarm_does(deck: Raise) -> None:
+    one = deck(event())
+    await one.until(10)
+    one.stage.events = [event(stream=FINISHED)]
+
+    async def advice() -> str:
+        snapshot = await one.until(one.clock.monotonic() + 20)
+        return plain(advice_line(snapshot.events[0], RenderTime.from_snapshot(snapshot, snapshot.at), 120))
+
+    assert "If it was a mistake, create a new event for the encoder." in await advice()
+    assert await one.monitor.acknowledge(AlarmKey("one", "ENDED_ON_AIR"))
+    assert "Nothing to do" in await advice()
 
 
 async def test_an_event_whose_stream_was_removed_on_air_is_late_once_its_end_has_cleared(deck: Raise) -> None:

@@ -34,7 +34,7 @@ async def test_what_the_platform_refuses_is_refused_in_its_words() -> None:
     async with rig() as platform:
         result = await platform.run(EnableEvent(await platform.target("Rehearsal Tuesday")))
         assert result.verdict is Verdict.REFUSED
-        assert "409 409409" in result.text
+        assert result.text == "its state does not allow this now (the event is completed; code 409409); read it again"
         assert platform.ports.told == [result]
         assert [record.outcome for record in platform.ports.records] == [AuditOutcome.REFUSED]
         assert platform.ports.refreshes == 1

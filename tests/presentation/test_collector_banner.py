@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from livedeck.client import ApiError, ServerFault, Unauthorized, Unreachable, Unreadable
 from livedeck.monitor import Attachment, AttachmentState, ConnectionProblem, ConnectionState, ConnectionStatus, Snapshot
-from livedeck.monitor.evidence.blame import Facts, blame, seen
+from livedeck.monitor.evidence.blame import CHECKING, Facts, blame, seen
 from livedeck.presentation.connection import banner_line
 from livedeck.presentation.render_time import RenderTime
 from livedeck.text.segments import clip, plain
@@ -36,6 +37,35 @@ def test_a_cut_takes_no_word_of_what_happened(reason: str, columns: int, words: 
     shown = plain(clip(banner, columns))
     assert "since 12:00:00Z" in shown
     assert words in shown
+
+
+FAULT = ServerFault("list events: the platform failed (no; code 503503); try again later", status=503, code=503503)
+
+
+def test_a_banner_of_120_columns_says_the_cause_once_and_that_the_network_works() -> None:
+    link = ConnectionStatus(
+        ConnectionState.BLIND, NOW, as_of=NOW, next_try=NOW, reason=str(FAULT), blame=blame(Facts(failure=seen(FAULT)))
+    )
+    snapshot = Snapshot(1, NOW, link)
+    shown = plain(clip(banner_line(snapshot, RenderTime.from_snapshot(snapshot, NOW)), 120))
+    assert shown.count("answers 503") == 1
+    assert "  the network works" in shown
+
+
+def test_a_platform_that_answers_again_is_not_said_to_fail_since_then() -> None:
+    cause = replace(blame(Facts(failure=seen(FAULT))), text=CHECKING, short=CHECKING)
+    link = ConnectionStatus(
+        ConnectionState.FAILING,
+        NOW,
+        as_of=NOW,
+        problem=ConnectionProblem.PLATFORM_FAILING,
+        reason=str(FAULT),
+        blame=cause,
+        is_checking=True,
+    )
+    snapshot = Snapshot(1, NOW, link)
+    shown = plain(banner_line(snapshot, RenderTime.from_snapshot(snapshot, NOW))).strip()
+    assert shown == "▲ ANSWERS AGAIN since 12:00:00Z  answers again, checking  data from 12:00:00Z"
 
 
 @pytest.mark.parametrize("state", [ConnectionState.BLIND, ConnectionState.FAILING])

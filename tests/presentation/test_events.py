@@ -28,6 +28,7 @@ from livedeck.monitor import (
 from livedeck.monitor.model.state import ENCODER_LOST, ClaimEvidence
 from livedeck.presentation import events, table
 from livedeck.presentation.alarms import ALARMS
+from livedeck.presentation.event_detail import advice_line
 from livedeck.presentation.events import EVENTS
 from livedeck.presentation.render_time import ChangeStep, RenderTime
 from livedeck.text.segments import StyleRole, plain, width
@@ -222,3 +223,16 @@ def test_the_sum_of_the_rates_is_left_out_while_one_is_not_known(other: EventSta
 def test_a_late_event_says_that_it_did_not_start() -> None:
     late = replace(state(BroadcastState.LATE, IngestState.NONE), assessment=HealthAssessment())
     assert plain(events.health(late, FRESH)).strip() == "▲ NOT STARTED"
+
+
+@pytest.mark.parametrize(
+    ("statuses", "text"),
+    [
+        (("connected", "connected"), "All well"),
+        (("disconnected", "connected"), "1 of 2 restreams not connected"),
+        (("disconnected", "disconnected"), "2 of 2 restreams not connected"),
+    ],
+)
+def test_all_is_not_well_while_a_restream_is_not_connected(statuses: tuple[str, ...], text: str) -> None:
+    restreams = [{"id": f"r{index}", "enabled": True, "status": status} for index, status in enumerate(statuses)]
+    assert text in plain(advice_line(state(restreams=restreams), FRESH, 80))

@@ -12,6 +12,7 @@ from livedeck.text.segments import (
     Line,
     Shade,
     StyleRole,
+    abridge,
     cell_len,
     changed_ranges,
     clip,
@@ -113,6 +114,19 @@ LOSS = "packet loss in 33 % of the last 10 min (9 s in every 30 s)"
 )
 def test_what_says_what_is_wrong_loses_its_last_parts_then_its_last_words(cells: int, shown: str) -> None:
     assert shorten(LOSS, cells) == shown
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (80, "Check key and stream, then restart the restream."),
+        (40, "Check key and stream…"),
+        (21, "Check key and stream…"),
+        (20, "Check key…"),
+    ],
+)
+def test_an_advice_without_room_says_that_it_goes_on(cells: int, shown: str) -> None:
+    assert abridge("Check key and stream, then restart the restream.", cells) == shown
 
 
 WORDS = st.from_regex(r"[a-z]{1,9}|[0-9]{1,9}(%| s| min),?", fullmatch=True)

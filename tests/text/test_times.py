@@ -16,6 +16,7 @@ TODAY = NOW.replace(minute=0, second=0)
 @pytest.mark.parametrize(
     ("text", "at"),
     [
+        ("now", NOW),
         ("21:30", TODAY.replace(minute=30)),
         ("21:00", TODAY + timedelta(days=1)),
         ("tomorrow 9:00", datetime(2026, 11, 21, 9, tzinfo=UTC)),

@@ -204,6 +204,21 @@ def test_a_log_line_says_when_what_and_to_what(record: view.LogRecord, words: tu
         assert word in line
 
 
+async def test_the_cause_of_the_row_at_the_cursor_of_the_connection_log_is_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cause = f"the network works: the platform answers 503 (list events: the platform failed {'again ' * 20}and again)"
+    async with running((80, 24), "7", "left_square_bracket") as (deck, pilot):
+        screen = deck.screen
+        assert isinstance(screen, AlarmsScreen)
+        record = LinkRecord(NOW, ConnectionState.BLIND, ConnectionProblem.PLATFORM_FAILING, cause)
+        monkeypatch.setattr(screen, "_log", (record,))
+        monkeypatch.setattr(screen, "_update_log", lambda _: None)
+        screen.refresh_all()
+        await pilot.pause()
+        assert f"{NOW:%H:%M:%S}Z {cause}" in " ".join(letters_of(deck).split())
+
+
 def test_the_newest_stands_first() -> None:
     later = Notice(NOW + timedelta(seconds=1), Severity.INFO, "later")
     assert view.newest_first([*RECORDS, later])[0] is later

@@ -262,7 +262,7 @@ VERDICTS: dict[str, tuple[str, dict[str, object], str, Severity]] = {
         "unknown whether the event was deleted: Untitled event: the platform failed (500)",
         Severity.CRITICAL,
     ),
-    "refused": ("event.enable", REFUSED, "event not enabled: Untitled event: ", Severity.CRITICAL),
+    "refused": ("event.enable", REFUSED, "event not enabled: Untitled event: the platform does not", Severity.WARNING),
 }
 """Verdict -> a change, the fault that leads to it, its notice, and the severity of that."""
 

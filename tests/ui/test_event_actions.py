@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from livedeck.cli.screenshots import EVENING
-from livedeck.client import NotFound, Stream
+from livedeck.client import EventDraft, NotFound, Stream
 from livedeck.monitor import BroadcastState
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
@@ -294,11 +294,37 @@ async def test_enter_in_the_last_field_leads_to_the_button_that_does_it() -> Non
         assert len(stage.writes) == 1
 
 
-@pytest.mark.parametrize("action", ["event.enable", "event.complete"])
-async def test_an_event_that_is_over_is_said_to_be_before_anything_is_asked(action: str) -> None:
+COMPLETED = "needs an event that is not completed"
+
+
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        ("event.enable", f"E enable {COMPLETED}; create a new one: n"),
+        ("event.schedule", f"s schedule {COMPLETED}; create a new one: n"),
+        ("event.reschedule", f"S reschedule {COMPLETED}; create a new one: n"),
+        ("event.complete", f"C complete {COMPLETED}"),
+    ],
+)
+async def test_an_event_that_is_over_is_said_to_be_before_anything_is_asked(action: str, words: str) -> None:
     async with deck_stage() as stage:
         over = next(state for state in known(stage.deck).events if state.phase.tally is BroadcastState.COMPLETED)
         stage.deck.select_event(over.id)
         await stage.act(action)
         assert not stage.shows(Confirm)
-        assert "needs an event that is not completed" in stage.last_notice()
+        assert not stage.shows(Form)
+        assert stage.last_notice() == words
+
+
+async def test_a_recurring_event_that_is_over_takes_its_next_stream() -> None:
+    async with deck_stage() as stage:
+        event = await stage.api.events.create(EventDraft(name="Weekly", type="recurring"))
+        assert event.id
+        await stage.api.streams.schedule(event.id, EVENING)
+        await stage.api.events.complete(event.id)
+        await _make_elsewhere(stage)
+        stage.deck.select_event(event.id)
+        await stage.act("event.enable")
+        assert stage.last_notice() == f"E enable {COMPLETED}; schedule its next stream: s"
+        await stage.act("event.schedule")
+        assert stage.shows(Form)

@@ -105,7 +105,7 @@ JOBS = (
     Job("What changed, by its name?", ': "changes enter', ("Changes until 21:14:07Z", "Before")),
     Job("Hand over without a history", "H", ("handover needs a history: set `history` in the settings",)),
     Job(
-        "Go back without a history", "T", (":past.go needs a history file: set `history` in the settings",), ("was at",)
+        "Go back without a history", "T", ("T go to needs a history file: set `history` in the settings",), ("was at",)
     ),
     Job("How do I leave the filter?", '/ "evening enter', ("4 with a critical fault hidden   esc clears it",)),
     Job("Which are late?", '/ "tally:late enter', ("1 of 12 match", "Lecture 7", "T+00:02:10")),
@@ -119,9 +119,7 @@ JOBS = (
     Job("Delete a show on air", "LOOK j D", ('Delete "Town hall, main"?', "Viewers are cut off at once.")),
     Job("Delete a draft", '/ "untitled enter LOOK D', ('Delete "Untitled event"?',), ("Viewers are cut off",)),
     Job("Enable the news", '/ "evening enter LOOK E', ('Enable "Evening news"?', "Ingest accepts streams from now on")),
-    Job(
-        "Complete, before I chose", ': "event.complete enter', (":event.complete needs an event that you have chosen",)
-    ),
+    Job("Complete, before I chose", ': "event.complete enter', ("C complete needs an event that you have chosen",)),
     Job("Change on a read-only deck", "LOOK j C", ("read-only",), ("Type the whole name",), is_read_only=True),
     Job("Am I read-only?", "", ("RO",), ("RW",), is_read_only=True),
     Job(

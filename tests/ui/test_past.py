@@ -15,6 +15,7 @@ from livedeck.cli.screenshots import EVENING
 from livedeck.monitor import BroadcastState, History, Playback, Readings
 from livedeck.ui.app import Deck
 from livedeck.ui.kit.dialogs.choice import PromptScreen
+from livedeck.ui.shell.keymap import action_text
 from ui.deck_stage import Stage, deck_stage
 from ui.stage import REGISTRY, text_of
 from ui.test_past_streams import DAY, SHOW_STARTS, past_state, settled
@@ -102,7 +103,10 @@ async def test_the_keys_of_the_past_are_refused_now_and_say_why(tmp_path: Path) 
     async with stage_with_past(tmp_path / "history") as stage:
         for name in ("past.now", "past.play", "past.faster", "past.before", "past.after"):
             stage.deck.dispatch(name)
-            assert stage.last_notice() == f":{name} works only in the past; :past.go goes there"
+            assert (
+                stage.last_notice()
+                == f"{action_text(REGISTRY.by_name[name], REGISTRY)} works only in the past; T goes there"
+            )
         stage.deck.dispatch("past.go", f"{EVENING - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}")
         await stage.done()
         assert "the history begins at" in stage.last_notice()

@@ -261,7 +261,7 @@ async def test_commands_are_completed_refused_and_carried_out() -> None:
         assert deck.current_mode == "qos"
         deck.dispatch("row.up")
         await pilot.pause()
-        assert ":row.up works on events" in text_of(deck)
+        assert "↑ up works on events" in text_of(deck)
 
 
 async def test_a_sentence_without_room_in_the_list_of_commands_loses_its_end() -> None:

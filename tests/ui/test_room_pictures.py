@@ -26,7 +26,7 @@ async def test_the_states_of_the_rooms(picture: SnapshotAssertion) -> None:
         old = replace(listed, as_of=EVENING - timedelta(seconds=75))
         states: dict[str, CachedList[Room]] = {
             "waiting": CachedList(),
-            "failed": CachedList(error="list rooms: the platform does not allow this (403 403403 not allowed)"),
+            "failed": CachedList(error="list rooms: the platform does not allow this (not allowed; code 403403)"),
             "empty": CachedList(as_of=EVENING),
             "stale": replace(old, error="list rooms: 127.0.0.1:8787 did not respond in time (4 s)"),
             "read-only": listed,

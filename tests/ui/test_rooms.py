@@ -15,6 +15,7 @@ from livedeck.operations.executor import WATCH_DELAYS
 from livedeck.ui.kit.dialogs.confirm import Confirm
 from livedeck.ui.kit.dialogs.form import Form
 from livedeck.ui.kit.dialogs.inputs import RowsInput
+from livedeck.ui.shell.keymap import action_text
 from ui.deck_stage import Stage, deck_stage
 from ui.meeting import (
     COUNCIL,
@@ -32,7 +33,7 @@ from ui.meeting import (
     stored,
     words,
 )
-from ui.stage import known, show
+from ui.stage import REGISTRY, known, show
 from ui.test_bursts import post
 
 
@@ -157,7 +158,7 @@ REFUSED = [
         (400, {"code": 400289, "message": "a room has at most 3 relay profiles"}),
         "✖ a room has at most 3 relay profiles",
     ),
-    ((403, {"code": 403403, "message": "not allowed"}), "the platform does not allow this (403 403403 not allowed)"),
+    ((403, {"code": 403403, "message": "not allowed"}), "the platform does not allow this (not allowed; code 403403)"),
     (
         (
             400,
@@ -276,7 +277,7 @@ LOST = [
         (400, {"code": 400400, "message": "no", "invalid_params": [{"name": "name", "reason": "is taken"}]}),
         "✖ is taken",
     ),
-    ((429, {"code": 429429, "message": "slow down"}), "too many requests (429 429429 slow down)"),
+    ((429, {"code": 429429, "message": "slow down"}), "too many requests (slow down; code 429429)"),
 ]
 
 
@@ -298,7 +299,7 @@ async def test_an_edit_that_is_answered_not_found_is_unknown_while_the_profile_i
         stage.refusals.append((404, {"code": 404404, "message": "not found"}))
         await rename(stage, "Renamed")
         await stage.until(lambda: "unknown whether the relay profile was changed" in stage.last_notice())
-        assert "responded that it does not exist (404 404404)" in stage.last_notice()
+        assert "responded that it does not exist (code 404404)" in stage.last_notice()
         assert "the change is not visible yet" in stage.last_notice()
 
 
@@ -550,7 +551,8 @@ async def test_read_only_nothing_is_sent_and_every_change_says_why() -> None:
     async with meeting(read_only=True, history=history) as stage:
         for action in ("room.create", "room.delete", "relay.edit", "relay.apply"):
             await stage.act(action)
-            assert f"RO: this deck is read-only, and :{action} would change the platform" in words(stage)
+            name = action_text(REGISTRY.by_name[action], REGISTRY)
+            assert f"RO: this deck is read-only, and {name} would change the platform" in words(stage)
         await stage.act("relay.reveal")
         await stage.until(lambda: "hidden again in" in words(stage))
         assert not stage.writes

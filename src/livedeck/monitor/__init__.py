@@ -21,12 +21,14 @@ from livedeck.monitor.alarms.silencing import (
 from livedeck.monitor.alarms.suppression import possible_parents
 from livedeck.monitor.detection.patterns import diagnose
 from livedeck.monitor.detection.phase import planned_start
+from livedeck.monitor.evidence.blame import CHECKING
 from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.feed import AttachedFeed, Feed
 from livedeck.monitor.figures import FIGURES_SINCE, read_figures
 from livedeck.monitor.history import History, HistoryReader, HistoryReads, NotReadError
 from livedeck.monitor.kinds.audio import AUDIO_LOST, NEVER_HEARD
 from livedeck.monitor.kinds.deck import clock_change_text, not_watched_text
+from livedeck.monitor.kinds.ingest import ENDED_ON_AIR
 from livedeck.monitor.kinds.kind import UNIT_UNKNOWN
 from livedeck.monitor.kinds.viewer import VIEWER_ALARMS
 from livedeck.monitor.model.alarm import (
@@ -165,7 +167,9 @@ from livedeck.monitor.viewer import Viewed, Viewer
 __all__ = [
     "AUDIO_LOST",
     "BY_LINK",
+    "CHECKING",
     "DECK",
+    "ENDED_ON_AIR",
     "FASTEST",
     "FIGURES_SINCE",
     "MOST_ON_AIR",

@@ -518,7 +518,12 @@ class EventTracker:
         return Judged(self._analysis, self._folded_by, self._coverage, self._case, self._thresholds, delivery)
 
     def _claim_evidence(self, phase: Phase) -> ClaimEvidence | None:
-        """Return the evidence that the encoder is lost; None while it sends, or if the samples' time stands still."""
+        """Return the evidence that the encoder is lost.
+
+        Returns None while the encoder sends, after the stream has ended, or if the samples' time stands still.
+        """
+        if phase.ingest.state is IngestState.ENDED:
+            return None
         found = self._presence
         if found is None and phase.tally is BroadcastState.ON_AIR and phase.ingest.state is IngestState.NONE:
             return self._no_ingest_evidence(phase.reference_time)

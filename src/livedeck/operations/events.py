@@ -36,6 +36,7 @@ from livedeck.operations.operation import (
     Platform,
     SendContext,
     Target,
+    cause_of,
     newest_rows,
 )
 from livedeck.operations.posters import NOT_TOLD, PICTURE_FORM
@@ -671,7 +672,7 @@ class ScheduleStream(_StreamOperation):
     def refusal_text(self, error: ApiError, current: EventView, /) -> str:
         stream = current.event.stream
         if not isinstance(error, Conflict) or stream is None or stream.status != PENDING or stream.started_at is None:
-            return str(error)
+            return cause_of(error)
         scheduled = _format_time(stream.started_at)
         return f"the event already has a scheduled stream ({scheduled}); move that one (S in the deck)"
 

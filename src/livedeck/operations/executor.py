@@ -34,6 +34,7 @@ from livedeck.operations.operation import (
     SendContext,
     Target,
     Verdict,
+    cause_of,
     may_look_alike,
     recognisable,
 )
@@ -281,7 +282,7 @@ class Executor:
             if isinstance(error, NotFound) and not _is_of_proxy(error) and operation.target.id:
                 text = "not sent: the platform says that the object does not exist"
                 return OperationResult(Verdict.REFUSED, text, error, is_gone=True)
-            text = f"not sent: could not re-check {operation.target.name} ({_cause(error)})"
+            text = f"not sent: could not re-check {operation.target.name} ({cause_of(error)})"
             return OperationResult(Verdict.REFUSED, text, error)
 
     async def _send(self, operation: Operation[T], current: T) -> OperationResult:
@@ -554,16 +555,9 @@ def _is_of_proxy(error: NotFound) -> bool:
 def _reason(error: ApiError | None) -> str:
     """Return the reason why no response proves the outcome of a change. `error`: None if the person stopped waiting."""
     if isinstance(error, Rejected):
-        code = f" {error.code}" if error.code is not None else ""
         said = "that it does not exist" if isinstance(error, NotFound) else "that this is not allowed"
-        return f"{error.sender} responded {said} ({error.status}{code}), which leaves the outcome open"
+        return f"{error.sender} responded {said} ({error.numbers}), which leaves the outcome open"
     return error.reason if isinstance(error, Unknown) else NOT_WAITED_FOR
-
-
-def _cause(error: ApiError) -> str:
-    """Return the text of an error without the failed call: `timed out` for `get event 7a10: timed out`."""
-    call, _, cause = str(error).partition(": ")
-    return cause if cause and "(" not in call else str(error)  # advice before the call, as for a refused token, stays
 
 
 def with_open_changes(

@@ -271,7 +271,7 @@ class Operation(ABC, Generic[T]):
 
     def refusal_text(self, error: ApiError, _current: T, /) -> str:
         """Describe the platform's refusal. `_current`: the object, read right before sending."""
-        return str(error)
+        return cause_of(error)
 
     def can_show(self, _before: T, /) -> bool:
         """Return whether a later read can prove the change, given the object before the change."""
@@ -310,6 +310,12 @@ class Operation(ABC, Generic[T]):
         `_before`: the object right before sending.
         """
         return self.read_of_answer(answer) is not None and has_other_id(answer, self.target.id)
+
+
+def cause_of(error: ApiError) -> str:
+    """Return the text of an error without the failed call: `timed out` for `get event 7a10: timed out`."""
+    call, _, cause = str(error).partition(": ")
+    return cause if cause and "(" not in call else str(error)  # advice before the call, as for a refused token, stays
 
 
 class FormOperation(Operation[T]):

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from livedeck.monitor import (
+    CHECKING,
     Attachment,
     Blame,
     CachedList,
@@ -151,8 +152,12 @@ def blind_words(link: ConnectionStatus) -> str:
 
 
 def failing_words(link: ConnectionStatus) -> str:
-    """Return the headline of a connection that fails or that is checked after a failure."""
-    return "ANSWERS AGAIN" if link.is_checking and not link.problem else link.problem.banner or "LINK FAILING"
+    """Return the headline of a connection that fails or that is checked after a failure.
+
+    While it is checked, its last failure is from before, unless the cause names a newer one.
+    """
+    is_back = link.is_checking and (link.blame.text == CHECKING or not link.problem)
+    return "ANSWERS AGAIN" if is_back else link.problem.banner or "LINK FAILING"
 
 
 def _fact(attachment: Attachment) -> str:
@@ -247,10 +252,12 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hi
     since = f"{connection.since:%H:%M:%S}Z"
     of_collector = snapshot.attachment if connection.problem in _OF_COLLECTOR else None
     fact = _fact(of_collector) if of_collector else ""
-    reason = "" if of_collector else safe(connection.why, 120)
+    reason = "" if of_collector or connection.blame.text == CHECKING else safe(connection.why, 120)
     is_headline = connection.state is ConnectionState.FAILING and connection.problem in _NAMED
     cause = "" if of_collector or is_headline else safe(connection.blame.short, 80)
-    reason = reason.removeprefix(cause).lstrip(": ")
+    if cause:  # the reason may say the cause again
+        head, _, tail = reason.partition(cause)
+        reason = f"{head.rstrip(': ')}{tail}".lstrip(": ")
     data = "no data yet" if connection.as_of is None else f"data from {connection.as_of:%H:%M:%S}Z"
     details = "  ".join(filter(None, [since, cause, hint, fact, data, next_try_text(connection, render_time), reason]))
     if connection.state is ConnectionState.BLIND:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from livedeck.client import EventRestream
 from livedeck.monitor import (
+    ENDED_ON_AIR,
     AlarmKey,
     Content,
     Diagnosis,
@@ -14,6 +15,7 @@ from livedeck.monitor import (
     Finding,
     ProfileChoice,
     diagnose,
+    enabled,
     is_enabled,
 )
 from livedeck.presentation import events
@@ -26,6 +28,7 @@ from livedeck.text.segments import (
     Line,
     Segment,
     StyleRole,
+    abridge,
     clip,
     fit,
     join,
@@ -93,14 +96,17 @@ def advice_line(state: EventState, render_time: RenderTime, width: int) -> Line:
     diagnosis, is_doubtful = _diagnosis(state, render_time), events.is_doubtful(state, render_time)
     calm = events.doubt_cause(state, render_time).advice if is_doubtful else ""
     advice = safe(diagnosis.advice if diagnosis else calm)
-    text = shorten(advice, width - GUTTER) if advice else _calm(state, is_doubtful=is_doubtful)
+    text = abridge(advice, width - GUTTER) if advice else _calm(state, is_doubtful=is_doubtful)
     return labelled("do", [(text, StyleRole.TEXT if advice else StyleRole.DIM)], GUTTER)
 
 
 def _diagnosis(state: EventState, render_time: RenderTime) -> Diagnosis | None:
-    """Return the diagnosis of the worst finding, or of the incident that hides its alarm; None without a finding."""
+    """Return the diagnosis of the worst finding, or of the incident that hides its alarm.
+
+    Without a finding, returns the diagnosis of an open ENDED_ON_AIR, or None.
+    """
     if not state.assessment.findings:
-        return None
+        return render_time.explained.get(AlarmKey(state.id, ENDED_ON_AIR))
     worst = state.assessment.findings[0]
     return render_time.explained.get(AlarmKey(state.id, worst.kind, worst.target)) or diagnose(worst.kind, state)
 
@@ -111,7 +117,7 @@ def _calm(state: EventState, *, is_doubtful: bool) -> str:
         return "wait for the platform"
     if not state.phase.tally.expects_signal:
         return "Nothing to do"
-    return "All well" if state.is_measured else "wait for samples"
+    return _unconnected_text(state) or "All well" if state.is_measured else "wait for samples"
 
 
 MIN_BARS = 16
@@ -126,8 +132,16 @@ def _unfaulted(state: EventState, render_time: RenderTime) -> Segment:
         return (unanswered, StyleRole.WARNING)
     if doubt := events.doubt_of_encoder(state, render_time):
         return (doubt, StyleRole.WARNING)
-    calm = ("no faults" if state.is_measured else MEASURING) if state.phase.tally.expects_signal else ""
+    well = _unconnected_text(state) or "no faults"
+    calm = (well if state.is_measured else MEASURING) if state.phase.tally.expects_signal else ""
     return (state.assessment.health.detail or events.lag_text(state) or calm, StyleRole.DIM)
+
+
+def _unconnected_text(state: EventState) -> str:
+    """Return the number of restreams that are not connected, before RESTREAM_DOWN reports them; empty for none."""
+    outputs = enabled(state.event.restreams or ())
+    down = sum(restream.status not in {None, "connected"} for restream in outputs)
+    return f"{down} of {len(outputs)} restreams not connected" if down else ""
 
 
 def unanswered_text(state: EventState, render_time: RenderTime) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from livedeck.monitor import (
+    ENDED_ON_AIR,
     NO_BLAME,
     AlarmKey,
     AlarmState,
@@ -37,7 +38,7 @@ class RenderTime:
     glyphs are visible. `changes`: id of an object -> progress of its change. `preflights`: id of a due event -> its
     checks. `unshared`: alarms with actions that the collector has not received yet. `silences`: running silences.
     `pinned`: ids of events that stay above the others. `folders`: id of a project or folder -> name in the settings.
-    `explained`: alarm that an incident hides -> diagnosis of the incident.
+    `explained`: alarm that an incident hides -> diagnosis of the incident; open ENDED_ON_AIR -> its own diagnosis.
     """
 
     now: datetime
@@ -128,4 +129,5 @@ class RenderTime:
 def _explained(snapshot: Snapshot) -> dict[AlarmKey, Diagnosis]:
     incidents = {alarm.kind: alarm.diagnosis for alarm in snapshot.alarms if alarm.affects}
     hidden = (alarm for alarm in snapshot.quiet if incidents and alarm.state is AlarmState.SUPPRESSED)
-    return {alarm.key: incidents[alarm.parent] for alarm in hidden if alarm.parent in incidents}
+    ended = {alarm.key: alarm.diagnosis for alarm in snapshot.alarms if alarm.kind == ENDED_ON_AIR and alarm.is_ongoing}
+    return ended | {alarm.key: incidents[alarm.parent] for alarm in hidden if alarm.parent in incidents}

@@ -214,6 +214,14 @@ def shorten(text: str, cells: int) -> str:
     return f"{kept}…" if cell_len(kept) < cells else plain(clip([(kept, StyleRole.TEXT)], cells))
 
 
+def abridge(text: str, cells: int) -> str:
+    """Shorten a text to `cells` cells as `shorten` does, and end it in `…` if anything is left out."""
+    short = shorten(text, cells)
+    if short == text or short.endswith("…"):
+        return short
+    return f"{short}…" if cell_len(short) < cells else abridge(text, cells - 1)
+
+
 _PART = re.compile(r"(?=, | \()")
 """Beginning of a part that `shorten` may drop."""
 

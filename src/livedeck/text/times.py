@@ -1,6 +1,7 @@
 """Parses and formats times. Pure.
 
-People type `18:30`, `2104`, `tomorrow 9:00`, `in 20 min`, `-15m` or `2026-11-21 18:00Z`; the platform uses ISO 8601.
+People type `now`, `18:30`, `2104`, `tomorrow 9:00`, `in 20 min`, `-15m` or `2026-11-21 18:00Z`; the platform uses ISO
+8601.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ def parse(text: str, reference: TimeReference) -> datetime:
     Raises ValueError. Its message is put after the typed text: `is not a time; try 18:30`.
     """
     typed = " ".join(text.casefold().split())
+    if typed == "now":
+        return reference.now.astimezone(UTC)
     try:
         if match := _IN.fullmatch(typed):
             return (reference.now + _length(match[1])).astimezone(UTC)

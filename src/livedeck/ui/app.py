@@ -50,7 +50,7 @@ from livedeck.ui.kit.selection import Absence, RowSelection
 from livedeck.ui.kit.terminal import ExactApp
 from livedeck.ui.shell.calls import Caller, Calls, title_string
 from livedeck.ui.shell.context import Action, ActionRegistry, Context, Identity, Keymap, Opener, ScreenType
-from livedeck.ui.shell.keymap import key_of
+from livedeck.ui.shell.keymap import action_text, key_of
 from livedeck.ui.shell.preferences import Displayed, PreferencesStore, ViewState
 from livedeck.ui.shell.screen import TALL, BaseScreen
 from livedeck.ui.shell.sights import Sight, Sights
@@ -553,7 +553,7 @@ class Deck(ExactApp):
         """
         action = self.actions.by_name[name]
         self._aim()
-        reason = action.disabled_reason(self)
+        reason = action.disabled_reason(self, action_text(action, self.actions))
         if reason:
             self.announce(reason, Severity.WARNING)
             return

@@ -24,6 +24,7 @@ from livedeck.client.http.errors import (
     TooManyProfiles,
     Unauthorized,
     Validation,
+    numbers_text,
 )
 from livedeck.client.http.quoting import hide_keys, quoted_text
 from livedeck.text import values
@@ -85,8 +86,8 @@ def error_from_response(
         happened = f"{STAND_IN} answers {status}, not in the platform's error format"
         is_usual = issubclass(error_type, RateLimited | ServerFault)
         usual_advice = usual_advice if is_usual else "check the address, and any proxy on the way"
-    numbers = () if code is None and status >= 400 else (str(status), str(code or ""))
-    facts = " ".join(part for part in (*numbers, message, detail) if part)
+    numbers = "" if code is None and status >= 400 else numbers_text(status, code)
+    facts = "; ".join(part for part in (f"{message} {detail}".strip(), numbers) if part)
     advice = _wait(retry_after) or "; ".join(part for part in (complaints, usual_advice) if part)
     if is_to_change and issubclass(error_type, RateLimited) and code is not None:
         advice = f"nothing was changed; {advice}"

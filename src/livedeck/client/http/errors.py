@@ -54,6 +54,13 @@ STAND_IN = "something that answers for the platform (a gateway or proxy?)"
 """Words for the sender of an error reply that lacks the platform's error body."""
 
 
+def numbers_text(status: int, code: int | None) -> str:
+    """Return status and code in words. A code that begins with the status stands for both: `code 409409`."""
+    if code is None:
+        return f"status {status}"
+    return f"code {code}" if code // 1000 == status else f"status {status}, code {code}"
+
+
 class ApiError(Exception):
     """Base class of the client's errors. The text is safe to show: one line, of limited length, without secrets.
 
@@ -208,6 +215,11 @@ class Rejected(ApiError):
         self.detail = detail
         self.invalid_params = invalid_params
         self.retry_after = retry_after
+
+    @property
+    def numbers(self) -> str:
+        """Status and code in words: `code 409409`; `status 502` without a code."""
+        return numbers_text(self.status, self.code)
 
     @property
     def is_documented(self) -> bool:

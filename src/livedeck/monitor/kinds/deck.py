@@ -47,7 +47,7 @@ def _observe_blind(case: DeckCase, _thresholds: Thresholds) -> Observation | Non
     if connection.state is not ConnectionState.BLIND and not is_failing:
         return None
     since = connection.since + timedelta(seconds=connection.skew)
-    return Observation(found.text or connection.reason or "no reply", "a reply from the platform", since, blame=found)
+    return Observation(found.text or connection.reason or "no reply", "a usable reply", since, blame=found)
 
 
 def _observe_probe(case: DeckCase, thresholds: Thresholds) -> Observation | None:

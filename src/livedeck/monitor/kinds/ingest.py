@@ -197,7 +197,7 @@ INGEST_KINDS = (
         diagnosis=Diagnosis(
             cause="The encoder was cut off: connection or power failed, or somebody stopped it.",
             viewers="A frozen or waiting screen; the stream ends with the reconnect window.",
-            advice="Call the encoder's operator; restart it before the window ends.",
+            advice="Call the encoder's operator; restart it, or lengthen the window.",
         ),
     ),
     AlarmKind(
@@ -225,7 +225,7 @@ INGEST_KINDS = (
         diagnosis=Diagnosis(
             cause="Somebody completed or deleted the event, here or elsewhere, or the platform did.",
             viewers="The programme has ended, although the encoder was sending.",
-            advice="Ask who else works in this workspace. If it was a mistake, start a new stream.",
+            advice="Ask who else works in this workspace. If it was a mistake, create a new event for the encoder.",
         ),
     ),
     AlarmKind(

@@ -8,7 +8,17 @@ from statistics import median
 
 from textual.app import ComposeResult
 
-from livedeck.monitor import FIGURES_SINCE, UNIT_UNKNOWN, Alarm, AlarmKey, NotReadError, Silence, Snapshot, read_figures
+from livedeck.monitor import (
+    FIGURES_SINCE,
+    UNIT_UNKNOWN,
+    Alarm,
+    AlarmKey,
+    LinkRecord,
+    NotReadError,
+    Silence,
+    Snapshot,
+    read_figures,
+)
 from livedeck.presentation.alarms import ALARMS, NOT_MEASURED, alarm_key, all_alarms, section_heads
 from livedeck.presentation.badges import SILENCE_GLYPH
 from livedeck.presentation.connection import is_seen, missing_text, way_lines
@@ -18,7 +28,7 @@ from livedeck.presentation.remembered import Remembered
 from livedeck.presentation.render_time import RenderTime
 from livedeck.presentation.silences import named, silence_lines, what_text
 from livedeck.text.segments import Groups, Line, Link, Role, ShadedLine, StyleRole, justify, wrap
-from livedeck.text.values import compact_duration
+from livedeck.text.values import compact_duration, safe
 from livedeck.ui.alarms.hour import clear_text, hour_lines
 from livedeck.ui.alarms.view import (
     FIGURES,
@@ -193,10 +203,6 @@ class AlarmsScreen(BaseScreen):
         hour = self.query_one("#hour", LinesWidget)
         hour.show(hour_lines(snapshot, render_time, self.size.width) if has_hour else [])
         hour.display = has_hour
-        ways = way_lines(snapshot, render_time) if self._tab == "connection" else []
-        doubt = wrap(f" ▲ {self._fault}", StyleRole.WARNING, self.size.width) if self._fault else []
-        self._show_lines("ways", [*ways, *doubt])
-        self.query_one("#ways").display = bool(ways or doubt)
         self.query_one("#board").display = self.query_one("#alarm").display = self._is_board
         self.query_one("#incidents").display = self.query_one("#incident").display = self._has_incidents
         self.query_one("#log").display = not (self._is_board or self._has_figures or self._has_incidents)
@@ -207,6 +213,10 @@ class AlarmsScreen(BaseScreen):
         filtered, view = self.filtered_rows(snapshot, render_time)
         selection = self._selections[name]
         selection.follow_rows(schema, filtered.rows, rows, render_time)
+        ways = self._way_lines(snapshot, render_time) if self._tab == "connection" else []
+        doubt = wrap(f" ▲ {self._fault}", StyleRole.WARNING, self.size.width) if self._fault else []
+        self._show_lines("ways", [*ways, *doubt])
+        self.query_one("#ways").display = bool(ways or doubt)
         empty_text = "" if filtered.total else self._empty_text(snapshot, render_time)
         self.table().show(filtered.rows, render_time, selection.key, empty_text, view)
         self._show_silence(self.silence_at_cursor(), snapshot, render_time)
@@ -219,6 +229,12 @@ class AlarmsScreen(BaseScreen):
         if self._is_board:
             table_lines = len(filtered.rows) + len(section_heads(filtered.rows))
             self._show_alarm(snapshot, render_time, room - max(MIN_ROWS, table_lines))
+
+    def _way_lines(self, snapshot: Snapshot, render_time: RenderTime) -> list[Line]:
+        """Return the parts of the data path, then the time and whole cause of the row under the cursor."""
+        row: LogRecord | None = find_row(LOG, self._log, self._selections["log"].key)
+        cause = f"{row.at:%H:%M:%S}Z  {safe(row.why)}" if isinstance(row, LinkRecord) and row.why else ""
+        return [*way_lines(snapshot, render_time), *(wrap(cause, StyleRole.TEXT, self.size.width) if cause else [])]
 
     def _show_incident(self, incident: Incident | None, snapshot: Snapshot, render_time: RenderTime) -> None:
         """Show the facts of an incident. If its first alarm is still open, add advice and chart of the alarm."""

@@ -25,6 +25,7 @@ from livedeck.ui.shell.context import (
     needs_chosen_event,
     needs_event,
 )
+from livedeck.ui.shell.keymap import key_of
 
 if TYPE_CHECKING:
     from livedeck.operations.events import EventTarget
@@ -138,14 +139,37 @@ def _single_field_form(title: str, schema: FormSchema[Any], current: str, typed:
     return FormState(title, schema, {field.name: current}, {field.name: typed} if typed else None, button=button)
 
 
-def _needs_event_to_come(ctx: Context) -> str:
-    """Return the reason why the action is blocked; empty if an event is chosen and not completed.
+def _is_completed(ctx: Context) -> bool:
+    state = ctx.selected_event()
+    return state is not None and state.phase.tally is BroadcastState.COMPLETED
 
-    The platform refuses to enable or complete a completed event.
+
+def _needs_running_event(ctx: Context) -> str:
+    """Return the reason why the event cannot be completed; empty if one is chosen and not completed."""
+    return needs_chosen_event(ctx) or ("needs an event that is not completed" if _is_completed(ctx) else "")
+
+
+def _needs_event_to_schedule(ctx: Context) -> str:
+    """Return the reason why the event takes no stream, and what does; empty if a stream can be scheduled.
+
+    The platform refuses a completed event, unless it is recurring (platform-api.md, "Event phase").
     """
     state = ctx.selected_event()
-    is_completed = state is not None and state.phase.tally is BroadcastState.COMPLETED
-    return needs_chosen_event(ctx) or ("needs an event that is not completed" if is_completed else "")
+    if reason := needs_chosen_event(ctx):
+        return reason
+    if state is None or not _is_completed(ctx) or state.event.type != "one-time":
+        return ""
+    return f"needs an event that is not completed; create a new one: {key_of('event.create', ctx.actions)}"
+
+
+def _needs_event_to_enable(ctx: Context) -> str:
+    """Return the reason why the event cannot be enabled, and what helps; empty if it can.
+
+    The platform refuses a completed event, a recurring one until its next stream is scheduled.
+    """
+    if (reason := _needs_event_to_schedule(ctx)) or not _is_completed(ctx):
+        return reason
+    return f"needs an event that is not completed; schedule its next stream: {key_of('event.schedule', ctx.actions)}"
 
 
 def _screen_type() -> type[EventsScreen]:
@@ -161,13 +185,15 @@ _event = partial(change, screens=HERE, blocked=needs_chosen_event)
 EVENTS = (
     change("event.create", ("n",), "new", new, HERE, rank=29),
     _event("event.edit", ("e",), "edit", edit, rank=31),
-    _event("event.enable", ("E",), "enable", enable, blocked=_needs_event_to_come, rank=33),
-    _event("event.complete", ("C",), "complete", complete, blocked=_needs_event_to_come, rank=34),
+    _event("event.enable", ("E",), "enable", enable, blocked=_needs_event_to_enable, rank=33),
+    _event("event.complete", ("C",), "complete", complete, blocked=_needs_running_event, rank=34),
     _event("event.move", ("V",), "move", move, rank=35, takes="PROJECT OR FOLDER"),
     _event("event.delete", ("D",), "delete", delete, rank=36),
     _event("event.poster", ("i",), "picture", poster, rank=37, takes="ADDRESS"),
-    _event("event.schedule", ("s",), "schedule", schedule, rank=32, takes="MOMENT"),
-    _event("event.reschedule", ("S",), "reschedule", reschedule, rank=38, takes="MOMENT"),
+    _event("event.schedule", ("s",), "schedule", schedule, blocked=_needs_event_to_schedule, rank=32, takes="MOMENT"),
+    _event(
+        "event.reschedule", ("S",), "reschedule", reschedule, blocked=_needs_event_to_schedule, rank=38, takes="MOMENT"
+    ),
 )
 
 

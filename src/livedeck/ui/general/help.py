@@ -209,6 +209,7 @@ def _tallies() -> Iterable[tuple[Line, str]]:
 def _severities() -> Iterable[tuple[Line, str]]:
     for severity in SEVERITY_BADGES:
         yield [severity_chip(severity)], severity.value.capitalize()
+    yield [('"', StyleRole.DIM)], "Somebody wrote a note"
 
 
 def _cells() -> Iterable[tuple[Line, str]]:

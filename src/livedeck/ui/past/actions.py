@@ -9,6 +9,7 @@ from livedeck.monitor import FASTEST, PastError
 from livedeck.text.times import TimeReference, parse
 from livedeck.text.values import safe
 from livedeck.ui.shell.context import Action, Feature, HelpGroup
+from livedeck.ui.shell.keymap import key_of
 from livedeck.ui.shell.moments import ask_moment
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _needs_history(ctx: Context) -> str:
 
 
 def _needs_past(ctx: Context) -> str:
-    return "" if ctx.past else "works only in the past; :past.go goes there"
+    return "" if ctx.past else f"works only in the past; {key_of('past.go', ctx.actions)} goes there"
 
 
 def _needs_now(ctx: Context) -> str:

@@ -58,7 +58,7 @@ SEVERITIES = {
     Verdict.REFUSED: Severity.WARNING,
     Verdict.UNKNOWN: Severity.CRITICAL,
 }
-"""Severity of the notice for each verdict. A refusal by the platform is critical."""
+"""Severity of the notice for each verdict."""
 
 OperationFactory = Callable[[ParsedForm[Any]], Operation[Any] | Awaitable[Operation[Any]]]
 """Function that makes the operation of a filled form. It returns an awaitable if a file must be read before.
@@ -297,9 +297,7 @@ class Confirmer:
         text = name if result.verdict is Verdict.DONE else f"{name}: {result.text}"
         if result.verdict is Verdict.UNKNOWN:
             text += f"{f', watching until {until:%H:%M:%S}Z' if until else ''}; {ADVICE}"
-        is_refusal = result.verdict is Verdict.REFUSED and result.error is not None
-        severity = Severity.CRITICAL if is_refusal else SEVERITIES[result.verdict]
-        self._ctx.announce(f"{operation.verdict_words(result.verdict)}: {text}", severity)
+        self._ctx.announce(f"{operation.verdict_words(result.verdict)}: {text}", SEVERITIES[result.verdict])
 
 
 def _refused(state: FormState, result: FormResult, outcome: OperationResult) -> FormState:

@@ -376,21 +376,22 @@ class Action(Record):
         """Return whether a screen has both actions, so that they must not share a key."""
         return not self.screens or not other.screens or bool(set(self.screens) & set(other.screens))
 
-    def disabled_reason(self, ctx: Context) -> str:
+    def disabled_reason(self, ctx: Context, name: str) -> str:
         """Return the reason why the action is not possible now; empty if it is possible.
 
-        The text is only an explanation. In a read-only deck the client itself refuses to write.
+        The text is only an explanation. In a read-only deck the client itself refuses to write. `name`: the action as a
+        person knows it.
         """
         if ctx.past and not self.works_in_past:
             return "You are viewing the past, which cannot be changed"
         if ctx.identity["read_only"] and self.writes:
-            return f"RO: this deck is read-only, and :{self.name} would change the platform"
+            return f"RO: this deck is read-only, and {name} would change the platform"
         if ctx.api is None and self.writes:
-            return f":{self.name} changes the platform, but this deck has no access to the platform"
+            return f"{name} changes the platform, but this deck has no access to the platform"
         if not self.works_on(ctx.current_mode):
-            return f":{self.name} works on {', '.join(self.screens)}"
+            return f"{name} works on {', '.join(self.screens)}"
         reason = self.blocked(ctx)
-        return f":{self.name} {reason}" if reason else ""
+        return f"{name} {reason}" if reason else ""
 
 
 def change(

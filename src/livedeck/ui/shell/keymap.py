@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from itertools import combinations
 from typing import NamedTuple
 
-from livedeck.ui.shell.context import ActionRegistry, Keymap
+from livedeck.ui.shell.context import Action, ActionRegistry, Keymap
 
 KEY_TEXTS = {
     "up": "↑",
@@ -105,6 +105,12 @@ def _character(char: str) -> str:
 def key_of(name: str, registry: ActionRegistry) -> str:
     """Return the first key in force of the action `name`, as a person writes it."""
     return key_text(registry.keys_of(registry.by_name[name])[0])
+
+
+def action_text(action: Action, registry: ActionRegistry) -> str:
+    """Return the action as the footer shows it: `E enable`; its command if it has no key."""
+    keys = registry.keys_of(action)
+    return f"{key_text(keys[0])} {action.label}" if keys else f":{action.name}"
 
 
 def with_keys(text: str, registry: ActionRegistry) -> str:

@@ -13,6 +13,7 @@ from livedeck.text.segments import (
     Line,
     Segment,
     StyleRole,
+    abridge,
     clip,
     join,
     labelled,
@@ -24,7 +25,7 @@ from livedeck.text.segments import (
 )
 from livedeck.text.values import age, safe
 from livedeck.ui.shell.context import ActionRegistry
-from livedeck.ui.shell.keymap import key_of
+from livedeck.ui.shell.keymap import action_text, key_of
 
 BADGES = {
     Mark.NO_GO: ("✖", StyleRole.CRITICAL_MARK, "failed"),
@@ -117,7 +118,7 @@ def advice(item: Item, actions: ActionRegistry) -> str:
     action = actions.by_name.get(item.operation)
     if action is None:
         return item.advice
-    key = f"{key_of(action.name, actions)} {action.label}"
+    key = action_text(action, actions)
     return key if item.advice.startswith("livedeck ") else f"{key}: {item.advice}"
 
 
@@ -128,7 +129,7 @@ def short_preflight_lines(
     worst = next(item for mark in BADGES for item in found.marked(mark))
     name = clip([(f" {events.name(state)}", StyleRole.STRONG)], max(events.NAME_CELLS, cells // 3))
     key: Line = [(f"{key_of(KEY, actions)} all checks", StyleRole.DIM)]
-    to_do = shorten(advice(worst, actions), cells - GUTTER) or "All well"
+    to_do = abridge(advice(worst, actions), cells - GUTTER) or "All well"
     return [
         wrap_groups([(0, name), (0, [verdict(found, render_time)]), (2, counts(found, UNWELL)), (1, key)], cells),
         item_line(worst, render_time, cells),
