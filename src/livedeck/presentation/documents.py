@@ -1098,11 +1098,11 @@ class Drills(TypedDict):
 
 
 class DrillIncident(TypedDict):
-    """Answer of a drill. `injected`, `raised`: by the simulator's clock.
+    """Answer of a drill. `injected`, `raised`, `shown`: by the simulator's clock.
 
-    `seen`, `acknowledged`, `acted`: seconds after `raised`. `event`: None for the platform. `is_mistaken`: a wrong
-    change was made in place of the right reaction, so there is no credit. `credit`: from 0 to 1; None if `void` has a
-    reason.
+    `shown`: first time at which the deck could show the alarm; None if unknown. `seen`, `acknowledged`, `acted`:
+    seconds after `shown`, or else after `raised`. `event`: None for the platform. `is_mistaken`: a wrong change was
+    made in place of the right reaction, so there is no credit. `credit`: from 0 to 1; None if `void` has a reason.
     """
 
     alarm: str
@@ -1111,6 +1111,7 @@ class DrillIncident(TypedDict):
     weight: int
     injected: str
     raised: str | None
+    shown: str | None
     seen: float | None
     acknowledged: float | None
     acknowledged_by: str | None

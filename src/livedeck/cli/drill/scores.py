@@ -62,6 +62,7 @@ def report_object(number: int, score: Score) -> documents.DrillReport:
                 weight=incident.weight,
                 injected=isoformat_utc(incident.answer.since),
                 raised=isoformat_utc(incident.raised),
+                shown=isoformat_utc(incident.shown),
                 seen=incident.seconds_to(incident.seen),
                 acknowledged=incident.seconds_to(incident.acknowledged),
                 acknowledged_by=incident.acknowledged_by or None,
