@@ -59,6 +59,7 @@ def report_object(number: int, score: Score) -> documents.DrillReport:
                 alarm=incident.answer.alarm,
                 event=incident.answer.event or None,
                 target=incident.answer.target or None,
+                parts=list(incident.parts),
                 weight=incident.weight,
                 injected=isoformat_utc(incident.answer.since),
                 raised=isoformat_utc(incident.raised),
