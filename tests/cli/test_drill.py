@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -10,21 +11,32 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 from urllib.request import Request, urlopen
 
 import pytest
 
 from cli.commands import called, environment
 from cli.starts import LIVEDECK, Start
+from cli.terminals import terminal
 from drill.drilling import BEGAN, answer, at, evidence, truth, wrong
+from livedeck.cli.drill.play import NO_SCORE, attend
 from livedeck.cli.drill.watch import BEAT, BEATS, BUSY, LATE, DrillWatch
 from livedeck.collector.protocol.commands import key_text
 from livedeck.drill.grade import RULES, TOO_BUSY
 from livedeck.drill.scores import score_of, write_line
-from livedeck.monitor import AlarmKey
+from livedeck.monitor import (
+    AlarmChange,
+    AlarmKey,
+    AlarmTransition,
+    ConnectionState,
+    ConnectionStatus,
+    Severity,
+    Snapshot,
+)
 from livedeck.monitor.polling.machine import Load
 from livedeck.simulator import Platform, Simulator, SimulatorClock
+from notify.stage import alarm
 from virtual_clock import VirtualClock
 
 
@@ -105,6 +117,79 @@ def test_a_quiet_stretch_runs_fast_and_an_answer_has_the_pace_of_a_person() -> N
             beat((at(60 * minute) - simulator.clock.now()).total_seconds() + 45)
             speeds[minute] = simulator.clock.speed
         assert speeds == {0: 20, 29: 1, 30: 1, 35: 1, 37: 20}
+
+
+def test_a_drill_is_lost_once_this_machine_was_too_busy_for_half_of_it() -> None:
+    with watched() as (watch, _, _, beat):
+        beat(600)
+        assert not watch.lost.is_set()
+        beat(1300)
+        assert watch.lost.is_set()
+
+
+def test_the_alarms_of_a_snapshot_are_noted_once() -> None:
+    change = AlarmChange(at(5), AlarmTransition.RAISED, alarm())
+    snapshot = Snapshot(1, at(9), ConnectionStatus(ConnectionState.OK, at(9)), changes=(change,))
+    with watched() as (watch, _, _, _):
+        for shown in (snapshot, None, snapshot):
+            watch.note_announced(shown)
+        assert [(record.at, record.turn) for record in watch.announced] == [(at(5), AlarmTransition.RAISED)]
+
+
+class Screen:
+    """Deck that records its notices and its end."""
+
+    def __init__(self) -> None:
+        self.drawn, self.snapshot_signal = asyncio.Event(), self
+        self.past = self.snapshot = None
+        self.said: list[str] = []
+        self.code: int | None = None
+
+    def subscribe(self, *_: object, immediate: bool) -> None:
+        assert immediate
+
+    def announce(self, text: str, _: Severity) -> None:
+        self.said.append(text)
+
+    def end(self, code: int) -> None:
+        self.code = code
+
+
+async def settled() -> None:
+    """Let the tasks run as far as they can."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_the_clock_starts_with_the_first_frame_and_a_lost_drill_is_said_before_its_end() -> None:
+    with watched() as (watch, simulator, _, beat):
+        screen = Screen()
+        task = asyncio.create_task(attend(simulator, watch, cast("Any", screen)))
+        await settled()
+        pauses = [simulator.clock.paused]
+        screen.drawn.set()
+        await settled()
+        assert [*pauses, simulator.clock.paused] == [True, False]
+        simulator.clock.change(paused=True)
+        beat()
+        beat(1900)
+        await settled()
+        assert (screen.said, screen.code) == ([NO_SCORE], None)
+        beat(3600)
+        await task
+        assert screen.code == 0
+
+
+def test_a_drill_says_before_the_first_screen_what_is_judged_and_how_to_leave(tmp_path: Path) -> None:
+    file = tmp_path / "drill.toml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    with terminal(tmp_path, "drill", "play", str(file)) as deck:
+        deck.until("An encoder drops. It lasts 03:20 from the first screen; ctrl.c ends it.")
+        deck.until_raw(rb"Judged: [^\x1b]*Wrong changes cost points[\s\S]*\x1b\[\?1049h")
+        deck.until("19:00:[0-5][1-9]Z")
+        deck.press("q")
+        assert deck.ended() == 6
+    assert b"No score: the drill ended before the limit" in deck.written
 
 
 @pytest.fixture

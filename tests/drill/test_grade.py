@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drill.drilling import BEGAN, acknowledged, answer, at, changed, evidence, key, raised, truth, wrong
-from livedeck.drill.grade import ENDED_EARLY, NEVER_RAISED, TOO_BUSY, grade
+from livedeck.drill.grade import ENDED_EARLY, NEVER_RAISED, TOO_BUSY, grade, is_lost
 from livedeck.drill.truth import Act, Change, Evidence, ExpectedAlarm, Raised, Refused, Starved, Timing
 from livedeck.monitor import AlarmKey, Severity
 
@@ -173,6 +173,41 @@ def test_a_row_with_a_target_is_about_that_part_alone() -> None:
     row, other = replace(answer(), target="Video share"), replace(raised(), target="Social network")
     assert grade(Evidence(truth(row), at(7200), (other,))).incidents[0].void == NEVER_RAISED
     assert grade(Evidence(truth(row), at(7200), (replace(other, target="Video share"),))).incidents[0].void == ""
+
+
+def test_seconds_count_from_the_time_at_which_the_deck_could_show_the_alarm() -> None:
+    late = evidence(1, acknowledge=45, act=75)
+    assert grade(late).score == 92.6
+    shown = grade(replace(late, raised=(replace(raised(), shown=at(25)),)))
+    (incident,) = shown.incidents
+    assert (shown.score, incident.raised, incident.counted_from) == (100.0, at(10), at(25))
+    assert (incident.seconds_to(incident.acknowledged), incident.limit) == (30.0, at(325))
+
+
+def test_an_acknowledgement_of_any_part_counts_for_a_row_without_a_target() -> None:
+    parts = [replace(raised(), key=AlarmKey("id-0", "AUDIO_LOST", part), target=part) for part in ("left", "right")]
+    row, act = replace(answer(), action=None), replace(acknowledged(), key=parts[1].key)
+    (incident,) = grade(Evidence(truth(row), at(7200), tuple(parts), (act,))).incidents
+    assert (incident.credit, incident.parts) == (1.0, ("left", "right"))
+
+
+@pytest.mark.parametrize(
+    ("severities", "busy", "is_without"),
+    [
+        ((Severity.CRITICAL, Severity.CRITICAL), 1, False),
+        ((Severity.CRITICAL, Severity.WARNING), 1, True),
+        ((Severity.WARNING, Severity.CRITICAL), 1, False),
+        ((None, Severity.WARNING), 1, False),
+        ((None, None, Severity.WARNING), 2, True),
+    ],
+)
+def test_a_drill_is_lost_once_nothing_can_give_it_a_score(
+    severities: tuple[Severity | None, ...], busy: int, *, is_without: bool
+) -> None:
+    rows = tuple(replace(answer(10 * number), severity=severity) for number, severity in enumerate(severities))
+    starved = [Starved(row.since, row.since + timedelta(seconds=1)) for row in rows[:busy]]
+    assert is_lost(truth(*rows), starved) is is_without
+    assert not is_lost(truth(*rows), [])
 
 
 def test_an_alarm_long_after_its_cause_belongs_to_the_next_row_of_its_kind() -> None:

@@ -8,7 +8,17 @@ import pytest
 
 from drill.drilling import acknowledged, answer, at, evidence, key, raised, truth, wrong
 from livedeck.drill.grade import TOO_BUSY, grade
-from livedeck.drill.report import HEADS, PLATFORM, SEEN_TEXT, markdown, page_lines
+from livedeck.drill.report import (
+    ASKED_TEXT,
+    HEADS,
+    HIDDEN_TEXT,
+    PLATFORM,
+    RAISED_TEXT,
+    SEEN_TEXT,
+    TIMES_TEXT,
+    markdown,
+    page_lines,
+)
 from livedeck.drill.truth import Evidence, ExpectedAlarm, Raised, Starved
 from livedeck.monitor import AlarmKey, Severity
 from livedeck.text.segments import cell_len
@@ -28,7 +38,7 @@ def test_the_report_has_a_row_for_each_incident() -> None:
     assert [line for line in lines if line.startswith("- no credit")] == [
         f"- no credit: AUDIO\\_LOST Stage {number}: {mistaken}" for number in range(2)
     ]
-    assert SEEN_TEXT in lines
+    assert f"{RAISED_TEXT}  " in lines
 
 
 def test_a_wrong_change_beside_an_acknowledgement_in_time_is_called_no_missing_action() -> None:
@@ -49,16 +59,58 @@ def test_the_page_says_the_same_within_its_width(cells: int) -> None:
         "no credit: AUDIO_LOST Stage 1: a wrong change was made",
         "01:10",
         "update_event Foyer of Foyer -25",
-        SEEN_TEXT,
+        RAISED_TEXT,
     ):
         assert said in text
 
 
 def test_a_void_drill_says_why_in_both_forms() -> None:
-    graded = grade(replace(evidence(2), starved=(Starved(at(0), at(7200)),)))
+    graded = grade(replace(evidence(2), starved=(Starved(at(5), at(7200)),)))
     for text in (markdown(graded), "\n".join(page_lines(graded, 100))):
         assert f"No score: {TOO_BUSY}" in text
-        assert text.count(TOO_BUSY) == 3
+        assert text.count(TOO_BUSY) == 1
+        assert f"{TOO_BUSY} (first at 00:05)" in text
+
+
+def test_void_incidents_with_one_reason_share_a_line() -> None:
+    line = f"void: AUDIO_LOST Stage 0, AUDIO_LOST Stage 1: {TOO_BUSY} (first at 00:05)"
+    mixed = grade(replace(evidence(5), starved=(Starved(at(5), at(70)),)))
+    assert mixed.score is not None
+    assert [each for each in page_lines(mixed, 120) if each.startswith("void")] == [line]
+
+
+def test_the_report_says_what_each_answer_asked_for() -> None:
+    noted = replace(answer(), note="encoder", asks="encoder")
+    drill = Evidence(truth(noted, answer(1), replace(answer(2), action=None)), at(7200))
+    wanted = [
+        'AUDIO_LOST Stage 0: acknowledge (30, 180); a note on this alarm with the word "encoder" (60, 300)',
+        "AUDIO_LOST Stage 1: acknowledge (30, 180); a change: a change (60, 300)",
+        "AUDIO_LOST Stage 2: acknowledge (30, 180)",
+    ]
+    lines = [*page_lines(grade(drill), 120)]
+    assert ASKED_TEXT in lines
+    assert [line for line in lines if line.startswith("asked")] == [f"asked: {line}" for line in wanted]
+
+
+def test_the_report_names_the_parts_of_an_event_and_the_alarms_that_were_due() -> None:
+    parts = [replace(raised(), key=AlarmKey("id-0", "AUDIO_LOST", part), target=part) for part in ("left", "right")]
+    rows = [ExpectedAlarm("AUDIO_LOST", "Stage 0", part, at(0), at(60)) for part in ("left", "right")]
+    drill = Evidence(truth(answer(), alarms=rows), at(7200), tuple(parts))
+    lines = [*page_lines(grade(drill), 120)]
+    assert any(line.startswith("AUDIO_LOST Stage 0 (left, right)  ") for line in lines)
+    assert f"Due: AUDIO_LOST Stage 0 (left), AUDIO_LOST Stage 0 (right). {HIDDEN_TEXT}" in lines
+    assert "It raised every alarm that was due (2), and no other." in lines
+
+
+def test_the_report_says_from_when_the_seconds_count() -> None:
+    drill = evidence(1, acknowledge=40)
+    assert RAISED_TEXT in [*page_lines(grade(drill), 120)]
+    shown = replace(drill, raised=(replace(raised(), shown=at(15)),))
+    lines = [*page_lines(grade(shown), 120)]
+    assert lines[lines.index(TIMES_TEXT) :][:2] == [TIMES_TEXT, SEEN_TEXT]
+    (row,) = (line.split() for line in lines if line.startswith("AUDIO_LOST"))
+    assert row[3:5] == ["00:00", "00:15"]
+    assert "35 s" in " ".join(row)
 
 
 def test_missed_and_false_alarms_are_named() -> None:

@@ -11,7 +11,19 @@ import pytest
 from golden.player import record
 from livedeck.drill.grade import grade
 from livedeck.drill.truth import Answer, Evidence, ExpectedAlarm, Timing, Truth, acts_of, raised_of, was_on_air
-from livedeck.monitor import ActionKind, AlarmAction, AlarmKey, BroadcastState, EventRecord, HistoryReader, Severity
+from livedeck.monitor import (
+    ActionKind,
+    AlarmAction,
+    AlarmChange,
+    AlarmKey,
+    AlarmRecord,
+    AlarmTransition,
+    BroadcastState,
+    EventRecord,
+    HistoryReader,
+    Severity,
+)
+from notify.stage import alarm
 
 EVER = datetime.fromtimestamp(0, UTC)
 
@@ -66,6 +78,19 @@ def test_a_deleted_or_completed_event_is_not_on_air() -> None:
         records = (last, on_air)
         assert (was_on_air(records, "a", at), was_on_air(records, "a", later)) == (True, False)
         assert not was_on_air(records, "b", at)
+
+
+def test_an_alarm_is_shown_when_it_is_announced_before_its_next_raise() -> None:
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+
+    def record(seconds: float, turn: AlarmTransition = AlarmTransition.RAISED) -> AlarmRecord:
+        return AlarmRecord.of(AlarmChange(at + timedelta(seconds=seconds), turn, alarm()))
+
+    log = [record(0), record(60), record(120)]
+    announced = [record(3, AlarmTransition.NOTED), record(5), record(125)]
+    shown = [(raised.at, raised.shown) for raised in raised_of(log, {}, announced)]
+    seconds = [((raised - at).total_seconds(), found and (found - at).total_seconds()) for raised, found in shown]
+    assert seconds == [(0, 5), (60, None), (120, 125)]
 
 
 def test_acts_are_acknowledgements_and_notes_with_their_person() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from livedeck.simulator import check_table, load_scenario, scenario_names
+from livedeck.simulator import Simulator, check_table, load_scenario, scenario_names
 
 DRILL = """\
 title = "Drill"
@@ -89,6 +90,13 @@ def test_a_wrong_answer_is_refused_with_its_place(tmp_path: Path, name: str) -> 
     assert {problem.path.partition(".")[0] for problem in problems} == {place}
     assert any(says in problem.reason for problem in problems), problems
     assert all(problem.line for problem in problems)
+
+
+def test_the_truth_says_in_words_what_an_answer_asks_for() -> None:
+    with closing(Simulator(scenario="bad-night")) as simulator:
+        asks = [row["asks"] for row in simulator.truth(())["answers"]]
+    change = "operation update_event, event Second stage, reconnect_window at least 900"
+    assert asks == ["line", "", "encoder", "", change, ""]
 
 
 def test_drills_are_shipped() -> None:

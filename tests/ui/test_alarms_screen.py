@@ -102,6 +102,23 @@ def test_an_alarm_tells_what_became_of_it_the_newest_first() -> None:
     ]
 
 
+def test_the_time_to_acknowledge_counts_from_the_last_raise_to_the_first_acknowledgement_after_it() -> None:
+    def entry(seconds: float, text: str) -> TimelineEntry:
+        return TimelineEntry(NOW + timedelta(seconds=seconds), text)
+
+    def taken(acknowledged: float, *timeline: TimelineEntry) -> float | None:
+        at = NOW + timedelta(seconds=acknowledged)
+        return replace(ALARM, acknowledged_at=at, timeline=timeline).seconds_to_acknowledge
+
+    raised, lapsed = entry(0, "raised"), entry(310, "acknowledgement expired")
+    assert taken(15, raised) == 15, "the fault began 3 min before the raise"
+    assert taken(15, raised, entry(15.5, "acknowledged")) == 15
+    assert taken(330, raised, entry(10, "acknowledged"), lapsed, entry(331, "acknowledged")) == 10
+    assert taken(75, raised, entry(10, "acknowledged"), entry(60, "raised"), entry(75, "acknowledged")) == 15
+    assert taken(15) is None
+    assert replace(ALARM, timeline=(raised,)).seconds_to_acknowledge is None
+
+
 @pytest.mark.parametrize("changes", [{}, {"note": "cable ordered"}, {"state": AlarmState.SHELVED, "reason": "known"}])
 def test_what_people_wrote_and_what_to_do_are_read_in_the_lowest_panel(changes: dict[str, Any]) -> None:
     """Six lines within a frame at 80x24."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from livedeck.atomic_file import BackgroundWriter, write_private
-from livedeck.cli.exit_codes import DONE, FAULT
+from livedeck.cli.exit_codes import FAULT
 from livedeck.cli.options import notifies
 from livedeck.cli.output import echo
 from livedeck.cli.process import end_on_signals, keep_collections_short, lasting_imports
@@ -128,12 +128,12 @@ async def run_deck(
     limits_source: LimitsSource | None = None,
     at: datetime | None = None,
     notice: str = "",
-    over: asyncio.Event | None = None,
+    beside: Callable[[Deck], Awaitable[None]] | None = None,
 ) -> int:
     """Run the deck, or print the status if no screen is possible. Returns the exit code.
 
     `limits_source`: source of limits that may change while the deck runs. `at`: the time to show first; None for now.
-    `notice`: text above the keys at the start, also in the log. `over`: ends the deck when it is set; None for never.
+    `notice`: text above the keys at the start, also in the log. `beside`: work beside the deck.
 
     Raises SettingsError, and UsageError if a past time cannot be shown.
     """
@@ -145,7 +145,7 @@ async def run_deck(
 
         echo(f"livedeck: {reason}; printing the status instead of the deck", err=True)
         return await print_status(settings, as_json=False)
-    show = partial(_show_deck, settings, limits_source, at, notice, over)
+    show = partial(_show_deck, settings, limits_source, at, notice, beside)
     if not settings.follow_clock:
         return await show()
     from livedeck.cli.rehearsal import repeat_after_jump_back
@@ -154,7 +154,11 @@ async def run_deck(
 
 
 async def _show_deck(
-    settings: Settings, limits_source: LimitsSource | None, at: datetime | None, notice: str, over: asyncio.Event | None
+    settings: Settings,
+    limits_source: LimitsSource | None,
+    at: datetime | None,
+    notice: str,
+    beside: Callable[[Deck], Awaitable[None]] | None,
 ) -> int:
     with lasting_imports():
         from livedeck.ui.kit.graphics import Graphics
@@ -185,7 +189,7 @@ async def _show_deck(
             cell_pixels=cell_pixels(),
             notice=notice,
             followed=watch.clock,
-            over=over,
+            beside=beside,
         )
         if watch.clock and watch.clock.fault:
             raise watch.clock.fault
@@ -210,10 +214,10 @@ async def _run(
     *,
     past: Playback | None = None,
     followed: FollowedClock | None = None,
-    over: asyncio.Event | None = None,
+    beside: Callable[[Deck], Awaitable[None]] | None = None,
     **rest: Any,
 ) -> int:
-    """Show the feed until the user leaves, `over` is set, or the clock `followed` can be followed no longer.
+    """Show the feed until the user leaves, or the clock `followed` can be followed no longer. `beside`: further work.
 
     Returns the exit code.
     """
@@ -248,13 +252,13 @@ async def _run(
             **rest,
         )
         with end_on_signals(deck.end, terminal_guard(has_title=past is None and settings.window_title)):
-            beside = [asyncio.create_task(keep_collections_short(SystemClock(), partial=2.0, full=300.0))]
-            beside += [asyncio.create_task(_end_with(followed.until_fault(), deck, FAULT))] if followed else []
-            beside += [asyncio.create_task(_end_with(over.wait(), deck, DONE))] if over else []
+            tasks = [asyncio.ensure_future(keep_collections_short(SystemClock(), partial=2.0, full=300.0))]
+            tasks += [asyncio.ensure_future(_end_with(followed.until_fault(), deck, FAULT))] if followed else []
+            tasks += [asyncio.ensure_future(beside(deck))] if beside else []
             try:
                 code = await deck.run_async(mouse=has_mouse())
             finally:
-                for task in beside:
+                for task in tasks:
                     task.cancel()
         return deck.return_code or code or 0
 

@@ -8,11 +8,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from livedeck.drill.truth import LATE_ALARM, Act, Answer, Change, Evidence, ExpectedAlarm, Raised, Truth, has_raised
+from livedeck.drill.truth import (
+    LATE_ALARM,
+    Act,
+    Answer,
+    Change,
+    Evidence,
+    ExpectedAlarm,
+    Raised,
+    Starved,
+    Truth,
+    has_raised,
+)
 from livedeck.monitor import Severity
 from livedeck.record import Record
 
-RULES = 3
+RULES = 4
 """Version of the rules. Scores of two versions cannot be compared."""
 
 ACKNOWLEDGE_SHARE = 0.3
@@ -36,19 +47,22 @@ ENDED_EARLY = "the drill ended before the limit"
 class Incident(Record):
     """Graded row of `[[answers]]`.
 
-    `seen`: first act of the person on the alarm or its event, because a look leaves no trace. `wrong`: number of wrong
-    changes that belong to it. `credit`: from 0 to 1; None if `void` says why there is none.
+    `parts`: names of the parts of the event with the alarm. `shown`: first time at which the deck could show the alarm;
+    None if unknown. `seen`: first act of the person on the alarm or its event, because a look leaves no trace. `wrong`:
+    number of wrong changes that belong to it. `credit`: from 0 to 1; None if `void` says why there is none.
     """
 
     answer: Answer
     weight: int
+    parts: tuple[str, ...]
     raised: datetime | None
+    shown: datetime | None
     seen: datetime | None
     acknowledged: datetime | None
     acknowledged_by: str
     acted: datetime | None
     action: str
-    void: str
+    void: str = ""
     wrong: int = 0
     credit: float | None = None
 
@@ -59,12 +73,26 @@ class Incident(Record):
 
     def is_open(self, at: datetime) -> bool:
         """Return whether a time is between the alarm and its limit, and not later than the requested action."""
-        is_raised = self.raised is not None and self.raised <= at <= self.raised + self.answer.longest
+        is_raised = self.raised is not None and self.raised <= at <= self.limit
         return is_raised and (self.acted is None or at <= self.acted)
 
+    @property
+    def counted_from(self) -> datetime | None:
+        """Time from which reactions count; None without an alarm."""
+        return self.shown or self.raised
+
+    @property
+    def limit(self) -> datetime:
+        """Time from which no reaction has credit; without an alarm, if it had been raised with its fault."""
+        return (self.counted_from or self.answer.since) + self.answer.longest
+
     def seconds_to(self, at: datetime | None) -> float | None:
-        """Return the seconds from the alarm to `at`; None if one of the two is missing."""
-        return (at - self.raised).total_seconds() if at and self.raised else None
+        """Return the seconds to `at` from the time at which the deck could show the alarm; None without one of them."""
+        return (at - self.counted_from).total_seconds() if at and self.counted_from else None
+
+    def is_spoilt(self, busy: Starved) -> bool:
+        """Return whether the reaction cannot be judged, because the machine was too busy at that time."""
+        return busy.spoils(self.answer.since, self.limit)
 
 
 class Wrong(Record):
@@ -77,9 +105,9 @@ class Wrong(Record):
 class Grade(Record):
     """Grade of a drill. `score`: from 0 to 100; None if `void` says why there is none.
 
-    `reactions`: score without the cost of wrong changes.
-    `due`: number of alarms that the deck had to raise before the drill `ended`. `missed`, `false`: alarms that it did
-    not raise, or raised without a cause. They do not change the score.
+    `busy`: first time in which this machine was too busy to judge a reaction. `reactions`: score without the cost of
+    wrong changes. `due`: alarms that the deck had to raise before the drill `ended`. `missed`, `false`: alarms that it
+    did not raise, or raised without a cause. They do not change the score.
     """
 
     truth: Truth
@@ -87,10 +115,11 @@ class Grade(Record):
     ended: datetime
     score: float | None
     void: str
+    busy: Starved | None
     reactions: float
     incidents: tuple[Incident, ...]
     wrong: tuple[Wrong, ...]
-    due: int
+    due: tuple[ExpectedAlarm, ...]
     missed: tuple[ExpectedAlarm, ...]
     false: tuple[Raised, ...]
     rules: int = RULES
@@ -100,10 +129,11 @@ def grade(evidence: Evidence) -> Grade:
     """Return the grade of a drill."""
     wrong = tuple(Wrong(change, _cost(change)) for change in _wrong_changes(evidence.changes))
     played = [_incident(evidence, number) for number in range(len(evidence.truth.answers))]
-    incidents = tuple(_graded(played, wrong))
+    incidents = tuple(_graded(evidence, played, wrong))
     reactions, void = _reactions(incidents)
     score = None if void else max(0.0, round(reactions - sum(item.cost for item in wrong), 1))
-    due = [row for row in evidence.truth.alarms if row.shown and _is_due(row, evidence)]
+    busy = (busy for busy in evidence.starved if any(incident.is_spoilt(busy) for incident in incidents))
+    due = tuple(row for row in evidence.truth.alarms if row.shown and _is_due(row, evidence))
     missed = tuple(row for row in due if not any(has_raised(row, raised) for raised in evidence.raised))
     return Grade(
         evidence.truth,
@@ -111,10 +141,11 @@ def grade(evidence: Evidence) -> Grade:
         evidence.ended,
         score,
         void,
+        next(busy, None),
         reactions,
         incidents,
         wrong,
-        len(due),
+        due,
         missed,
         _false_alarms(evidence),
     )
@@ -133,11 +164,29 @@ def _reactions(incidents: Iterable[Incident]) -> tuple[float, str]:
     return 100 * sum(weight * credit for weight, credit in counted) / weight, ""
 
 
-def _graded(incidents: Sequence[Incident], wrong: Iterable[Wrong]) -> Iterator[Incident]:
-    """Yield the incidents with the number of their wrong changes, and with their credit."""
+def is_lost(truth: Truth, starved: Sequence[Starved]) -> bool:
+    """Return whether these busy times leave a drill without a score, whatever else happens.
+
+    A severity that the scenario does not say counts as warning if the incident is void, else as critical.
+    """
+    void, counted = 0, 0
+    for row in truth.answers:
+        if any(busy.spoils(row.since, row.since + row.longest) for busy in starved):
+            void += _weight(row.severity or Severity.WARNING)
+        else:
+            counted += _weight(row.severity or Severity.CRITICAL)
+    return void > counted
+
+
+def _weight(severity: Severity | None) -> int:
+    return CRITICAL_WEIGHT if severity is Severity.CRITICAL else 1
+
+
+def _graded(evidence: Evidence, incidents: Sequence[Incident], wrong: Iterable[Wrong]) -> Iterator[Incident]:
+    """Yield the incidents with the reason why they are void, the number of their wrong changes, and their credit."""
     count = Counter(number for item in wrong for number in _owners(incidents, item.change))
     for number, incident in enumerate(incidents):
-        counted = replace(incident, wrong=count[number])
+        counted = replace(incident, wrong=count[number], void=_void(evidence, incident))
         yield counted if counted.void else replace(counted, credit=_credit(counted))
 
 
@@ -154,21 +203,23 @@ def _owners(incidents: Sequence[Incident], change: Change) -> list[int]:
 
 def _incident(evidence: Evidence, number: int) -> Incident:
     answer = evidence.truth.answers[number]
-    raised = next((raised for raised in evidence.raised if has_raised(answer, raised)), None)
-    acts = [act for act in evidence.acts if raised and act.key == raised.key and act.at >= raised.at]
+    alarms = [raised for raised in evidence.raised if has_raised(answer, raised)]
+    raised, keys = next(iter(alarms), None), {alarm.key for alarm in alarms}
+    acts = [act for act in evidence.acts if raised and act.key in keys and act.at >= raised.at]
     acknowledged = next((act for act in acts if act.note is None), None)
     acted = _action(evidence, number, acts)
     severity = answer.severity or (raised.severity if raised else None)
     return Incident(
         answer=answer,
-        weight=CRITICAL_WEIGHT if severity is Severity.CRITICAL else 1,
+        weight=_weight(severity),
+        parts=tuple(dict.fromkeys(alarm.target for alarm in alarms if alarm.target)),
         raised=raised.at if raised else None,
+        shown=raised.shown if raised else None,
         seen=min([*(act.at for act in acts), *_change_times(evidence, answer, raised)], default=None),
         acknowledged=acknowledged.at if acknowledged else None,
         acknowledged_by=acknowledged.by if acknowledged else "",
         acted=acted[0] if acted else None,
         action=acted[1] if acted else "",
-        void=_void(evidence, answer, raised),
     )
 
 
@@ -200,17 +251,17 @@ def _change_times(evidence: Evidence, answer: Answer, raised: Raised | None) -> 
     return [change.at for change in changes if raised and change.at >= raised.at]
 
 
-def _void(evidence: Evidence, answer: Answer, raised: Raised | None) -> str:
+def _void(evidence: Evidence, incident: Incident) -> str:
     """Return the reason why an incident does not count; empty if it counts."""
-    end = (raised.at if raised else answer.since) + answer.longest
-    if any(busy.since < end and busy.until > answer.since for busy in evidence.starved):
+    if any(map(incident.is_spoilt, evidence.starved)):
         return TOO_BUSY
+    event = incident.answer.event
     for step in evidence.truth.refused:
-        if step.at < end and (not step.event or not answer.event or step.event == answer.event):
+        if step.at < incident.limit and (not step.event or not event or step.event == event):
             return f"a step was refused: {step.step}: {step.reason}"
-    if evidence.ended < end:
+    if evidence.ended < incident.limit:
         return ENDED_EARLY
-    return "" if raised else NEVER_RAISED
+    return "" if incident.raised else NEVER_RAISED
 
 
 def _wrong_changes(changes: Iterable[Change]) -> Iterator[Change]:

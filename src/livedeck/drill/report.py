@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from html import escape as entities
 
-from livedeck.drill.grade import Grade, Incident
+from livedeck.drill.grade import TOO_BUSY, Grade, Incident
+from livedeck.drill.truth import Timing
 from livedeck.text.markdown import literal, table_lines
-from livedeck.text.segments import cell_len, shorten
+from livedeck.text.segments import StyleRole, cell_len, plain, shorten, wrap
 from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
 
 HEADS = ("Incident", "Injected", "Alarm", "Seen", "Acknowledged", "Action", "Wrong", "Credit")
-"""Columns of an incident. Seen, acknowledged and action count from the alarm."""
+"""Columns of an incident."""
 
 WRONG_HEADS = ("Time", "Change", "Points")
 NO_WRONG = "No wrong change."
 
-SEEN_TEXT = "Seen: the first act on the alarm or its event. A look leaves no trace."
+TIMES_TEXT = "Injected, Alarm: time since the start. The rest: seconds after Alarm."
+SEEN_TEXT = "Alarm: when the deck could show it. Seen: the first act; a look leaves no trace."
+RAISED_TEXT = "Alarm: the raise; no record says when it was shown. Seen: the first act."
+"""Meaning of the columns. RAISED_TEXT: in place of SEEN_TEXT if the times at which alarms were shown are unknown."""
+
+ASKED_TEXT = "Asked, in brackets: seconds of full credit, seconds from which there is none."
+HIDDEN_TEXT = "Alarms that another alarm hides do not count."
 MISTAKEN_TEXT = "a wrong change was made, and the required action was not"
 MEDDLED_TEXT = "a wrong change was made, although only an acknowledgement was required"
 DECK_TEXT = "The deck. Its alarms do not change the score."
@@ -31,10 +38,14 @@ def markdown(grade: Grade) -> str:
     without = _without_credit(grade, literal)
     tables = [
         *table_lines(HEADS, rows(grade, literal)),
-        SEEN_TEXT,
+        *(f"{line}  " for line in _legend(grade)),
         "",
         *(f"- {line}" for line in without),
         *([""] if without else []),
+        ASKED_TEXT,
+        "",
+        *(f"- {line}" for line in _asked(grade, literal)),
+        "",
         *_wrong_table(grade),
         "## The deck",
         "",
@@ -56,7 +67,7 @@ def html(grade: Grade) -> str:
     def words(text: str) -> str:
         return entities(safe(text))
 
-    notes = [*_without_credit(grade, words), SEEN_TEXT]
+    notes = [*_without_credit(grade, words), *_legend(grade)]
     wrong = list(_wrong_rows(grade, words))
     return "".join(
         (
@@ -64,10 +75,16 @@ def html(grade: Grade) -> str:
             f"<p>{'<br>'.join(_head(grade, words))}</p>",
             _html_table(HEADS, rows(grade, words)),
             *(f'<p class="dim">{note}</p>' for note in notes),
+            f"<p>{ASKED_TEXT}</p>{_html_list(_asked(grade, words))}",
             _html_table(WRONG_HEADS, wrong) if wrong else f"<p>{NO_WRONG}</p>",
-            f"<h3>The deck</h3><ul>{''.join(f'<li>{line}</li>' for line in _deck(grade, words))}</ul>",
+            f"<h3>The deck</h3>{_html_list(_deck(grade, words))}",
         )
     )
+
+
+def _html_list(lines: Iterable[str]) -> str:
+    """Return a list of escaped lines."""
+    return f"<ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"
 
 
 def _html_table(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
@@ -84,23 +101,26 @@ def page_lines(grade: Grade, cells: int) -> Iterator[str]:
         *_head(grade, safe),
         "",
         *_aligned([HEADS, *rows(grade, safe)], cells),
-        SEEN_TEXT,
+        *_legend(grade),
         *_without_credit(grade, safe),
         *(f"wrong: {' '.join(row)}" for row in _wrong_rows(grade, safe)),
-        "",
-        DECK_TEXT,
-        *_deck(grade, safe),
+        ASKED_TEXT,
     ]
-    return (shorten(line, cells) for line in lines)
+    yield from (shorten(line, cells) for line in lines)
+    for line in _asked(grade, safe):
+        yield from map(plain, wrap(line, StyleRole.TEXT, cells))
+    yield ""
+    for line in (DECK_TEXT, *_deck(grade, safe)):
+        yield from map(plain, wrap(line, StyleRole.TEXT, cells))
 
 
 def rows(grade: Grade, escape: Escape) -> list[Sequence[str]]:
     """Return the cells of each incident, in the order of `HEADS`."""
     return [
         (
-            _name(incident.answer.alarm, incident.answer.event, incident.answer.target, escape),
+            _incident_name(incident, escape),
             _offset(grade, incident.answer.since) if incident.answer.since <= grade.ended else "no",
-            _offset(grade, incident.raised) if incident.raised else NOT_APPLICABLE,
+            _offset(grade, incident.counted_from) if incident.counted_from else NOT_APPLICABLE,
             _after(incident, incident.seen),
             _after(incident, incident.acknowledged),
             _after(incident, incident.acted) if incident.answer.action else "not asked",
@@ -112,10 +132,8 @@ def rows(grade: Grade, escape: Escape) -> list[Sequence[str]]:
 
 
 def _head(grade: Grade, escape: Escape) -> Iterator[str]:
-    truth = grade.truth
-    yield (
-        f"No score: {escape(grade.void)}" if grade.score is None else f"Score: {grade.score:.1f} of 100{_parts(grade)}"
-    )
+    truth, void = grade.truth, _reason(grade, grade.void, escape)
+    yield f"No score: {void}" if grade.score is None else f"Score: {grade.score:.1f} of 100{_parts(grade)}"
     yield f"Scenario {escape(truth.scenario)} ({escape(truth.hash)}), seed {truth.seed}, rules {grade.rules}"
     yield f"Began {truth.began:%Y-%m-%d %H:%M:%S}Z on the simulator's clock. Person: {escape(grade.by) or 'unknown'}"
 
@@ -126,14 +144,57 @@ def _parts(grade: Grade) -> str:
     return f": reactions {grade.reactions:.1f}, wrong changes -{cost:g}" if cost else ""
 
 
+def _reason(grade: Grade, void: str, escape: Escape) -> str:
+    """Return the reason of a void, with the first busy time if that is the reason."""
+    first = f" (first at {_offset(grade, grade.busy.since)})" if grade.busy and void == TOO_BUSY else ""
+    return f"{escape(void)}{first}"
+
+
+def _legend(grade: Grade) -> Iterator[str]:
+    """Yield what the columns of an incident mean."""
+    is_shown = all(incident.shown for incident in grade.incidents if incident.raised)
+    yield TIMES_TEXT
+    yield SEEN_TEXT if is_shown else RAISED_TEXT
+
+
+def _asked(grade: Grade, escape: Escape) -> Iterator[str]:
+    """Yield a line for each incident: the reactions that count, with their par and limit."""
+    for incident in grade.incidents:
+        answer = incident.answer
+        asked = [f"acknowledge {_timing(answer.acknowledge)}"]
+        if answer.action:
+            note = f'a note on this alarm with the word "{escape(answer.note)}"'
+            wanted = note if answer.note else f"a change: {escape(answer.asks)}"
+            asked.append(f"{wanted} {_timing(answer.action)}")
+        yield f"asked: {_incident_name(incident, escape)}: {'; '.join(asked)}"
+
+
+def _timing(timing: Timing) -> str:
+    return f"({timing.par:g}, {timing.limit:g})"
+
+
 def _without_credit(grade: Grade, escape: Escape) -> list[str]:
-    """Return a line for each incident that is void, or that a wrong change deprives of its credit, with the reason."""
+    """Return a line for each reason for void incidents, and for each that a wrong change deprives of its credit.
+
+    The reason why all incidents are void stands in the head.
+    """
+    void: dict[str, list[str]] = {}
+    for incident in grade.incidents:
+        if incident.void:
+            void.setdefault(incident.void, []).append(_incident_name(incident, escape))
+    is_said = len(void.get(grade.void, ())) == len(grade.incidents)
     return [
-        f"{'void' if incident.void else 'no credit'}: "
-        f"{_name(incident.answer.alarm, incident.answer.event, incident.answer.target, escape)}: "
-        f"{escape(incident.void or (MISTAKEN_TEXT if incident.answer.action else MEDDLED_TEXT))}"
-        for incident in grade.incidents
-        if incident.void or incident.is_mistaken
+        *(
+            f"void: {', '.join(names)}: {_reason(grade, reason, escape)}"
+            for reason, names in void.items()
+            if not is_said
+        ),
+        *(
+            f"no credit: {_incident_name(incident, escape)}: "
+            f"{MISTAKEN_TEXT if incident.answer.action else MEDDLED_TEXT}"
+            for incident in grade.incidents
+            if incident.is_mistaken and not incident.void
+        ),
     ]
 
 
@@ -152,12 +213,20 @@ def _wrong_rows(grade: Grade, escape: Escape) -> Iterator[Sequence[str]]:
 def _deck(grade: Grade, escape: Escape) -> Iterator[str]:
     if not grade.due:
         yield "No alarm was due before the drill ended."
-    elif not grade.missed and not grade.false:
-        yield f"It raised every alarm that was due ({grade.due}), and no other."
+    else:
+        names = (_name(row.alarm, row.event, row.target, escape) for row in grade.due)
+        yield f"Due: {', '.join(names)}. {HIDDEN_TEXT}"
+    if grade.due and not grade.missed and not grade.false:
+        yield f"It raised every alarm that was due ({len(grade.due)}), and no other."
     for row in grade.missed:
         yield f"missed: {_name(row.alarm, row.event, row.target, escape)}, cause at {_offset(grade, row.since)}"
     for raised in grade.false:
         yield f"false: {_name(raised.alarm, raised.event, raised.target, escape)} at {_offset(grade, raised.at)}"
+
+
+def _incident_name(incident: Incident, escape: Escape) -> str:
+    answer = incident.answer
+    return _name(answer.alarm, answer.event, ", ".join(incident.parts) or answer.target, escape)
 
 
 def _name(alarm: str, event: str, target: str, escape: Escape) -> str:

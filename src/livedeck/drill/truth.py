@@ -100,18 +100,27 @@ class Truth(Record):
 
 
 class Raised(Record):
-    """Alarm raised by the deck. `event`, `target`: names."""
+    """Alarm raised by the deck. `event`, `target`: names.
+
+    `shown`: first time at which the deck could show it, because an onset may wait for an incident; None if unknown.
+    """
 
     at: datetime
     key: AlarmKey
     event: str
     target: str
     severity: Severity
+    shown: datetime | None = None
 
     @property
     def alarm(self) -> str:
         """Kind of the alarm."""
         return self.key.kind
+
+    @property
+    def counted_from(self) -> datetime:
+        """Time from which a reaction counts: when the deck could show the alarm, or else when it raised it."""
+        return self.shown or self.at
 
 
 class Act(Record):
@@ -147,6 +156,10 @@ class Starved(Record):
     since: datetime
     until: datetime
 
+    def spoils(self, since: datetime, until: datetime) -> bool:
+        """Return whether a reaction in that time cannot be judged."""
+        return self.since < until and self.until > since
+
 
 class Evidence(Record):
     """Evidence of one drill. `ended`: the end of the drill. `by`: the person, empty if unknown."""
@@ -166,20 +179,43 @@ def has_raised(row: Answer | ExpectedAlarm, raised: Raised) -> bool:
     return is_named and row.since <= raised.at and (row.until is None or raised.at <= row.until + LATE_ALARM)
 
 
-def raised_of(records: Iterable[AlarmRecord], names: Mapping[str, str]) -> tuple[Raised, ...]:
-    """Return the raised alarms of a deck's history in order of time. `names`: id of an event -> its name."""
-    found = [
+def raised_of(
+    records: Iterable[AlarmRecord], names: Mapping[str, str], announced: Iterable[AlarmRecord] = ()
+) -> tuple[Raised, ...]:
+    """Return the raised alarms of a deck's history in order of time.
+
+    `names`: id of an event -> its name. `announced`: transitions at the times at which the deck could show them.
+    """
+    raises, shown = _raises(records), _raises(announced)
+    found = (
         Raised(
             record.at,
-            AlarmKey(record.event_id, record.kind, record.target),
+            _key(record),
             names.get(record.event_id, ""),
             record.target_name,
             record.severity,
+            _shown_at(record, raises, shown),
         )
-        for record in records
-        if record.turn is AlarmTransition.RAISED
-    ]
-    return tuple(sorted(found, key=lambda raised: raised.at))
+        for record in raises
+    )
+    return tuple(found)
+
+
+def _raises(records: Iterable[AlarmRecord]) -> list[AlarmRecord]:
+    raises = (record for record in records if record.turn is AlarmTransition.RAISED)
+    return sorted(raises, key=lambda record: record.at)
+
+
+def _key(record: AlarmRecord) -> AlarmKey:
+    return AlarmKey(record.event_id, record.kind, record.target)
+
+
+def _shown_at(record: AlarmRecord, raises: Iterable[AlarmRecord], shown: Iterable[AlarmRecord]) -> datetime | None:
+    """Return the first time in `shown` from the raise of an alarm to its next raise; None without one."""
+    times = (each.at for each in shown if _key(each) == _key(record) and each.at >= record.at)
+    at = next(times, None)
+    is_next = at is not None and any(_key(other) == _key(record) and record.at < other.at <= at for other in raises)
+    return None if is_next else at
 
 
 def acts_of(actions: Iterable[AlarmAction]) -> tuple[Act, ...]:

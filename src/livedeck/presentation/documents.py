@@ -1098,19 +1098,22 @@ class Drills(TypedDict):
 
 
 class DrillIncident(TypedDict):
-    """Answer of a drill. `injected`, `raised`: by the simulator's clock.
+    """Answer of a drill. `injected`, `raised`, `shown`: by the simulator's clock.
 
-    `seen`, `acknowledged`, `acted`: seconds after `raised`. `event`: None for the platform. `is_mistaken`: a wrong
-    change was made in place of the right reaction, so there is no credit. `credit`: from 0 to 1; None if `void` has a
-    reason.
+    `shown`: first time at which the deck could show the alarm; None if unknown. `seen`, `acknowledged`, `acted`:
+    seconds after `shown`, or else after `raised`. `event`: None for the platform. `parts`: names of the parts of the
+    event with the alarm. `is_mistaken`: a wrong change was made in place of the right reaction, so there is no credit.
+    `credit`: from 0 to 1; None if `void` has a reason.
     """
 
     alarm: str
     event: str | None
     target: str | None
+    parts: list[str]
     weight: int
     injected: str
     raised: str | None
+    shown: str | None
     seen: float | None
     acknowledged: float | None
     acknowledged_by: str | None

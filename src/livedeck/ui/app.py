@@ -105,6 +105,9 @@ class Deck(ExactApp):
     opens a file with this machine's program for the file. `child_variables`: environment of processes that the deck
     starts. `pace`: returns the speed of the rehearsal, as text, if the deck follows the clock of a rehearsal; otherwise
     empty.
+
+    Attributes:
+        drawn: Set once the first frame is drawn.
     """
 
     CSS_PATH = "app.tcss"
@@ -160,7 +163,7 @@ class Deck(ExactApp):
         self.preferences = ViewState(store, views)
         self.graphics, self.cell_pixels, self.child_variables = graphics, cell_pixels, child_variables
         self._names, self._checks_uploads = names or {}, checks_uploads
-        self._first_notice = notice
+        self._first_notice, self.drawn = notice, asyncio.Event()
         name = self.preferences.theme if theme == themes.AUTO else theme
         self.theme = themes.select_theme(name, no_color=self.no_color, color_system=self.console.color_system)
         self._own_filters = (Plain(), Ascii(enabled=ascii_only))
@@ -213,6 +216,7 @@ class Deck(ExactApp):
         if self._at:
             self.run_worker(self._begin_at(self._at), exit_on_error=False)
         self.set_interval(0.5, self._tick)
+        self.call_after_refresh(self.drawn.set)
         self.call_after_refresh(self._prepare_log)
         if self._first_notice:
             self.call_after_refresh(self.announce, self._first_notice)

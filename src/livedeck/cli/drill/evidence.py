@@ -11,7 +11,7 @@ import msgspec
 
 from livedeck.drill import truth
 from livedeck.drill.truth import Change, Evidence, Starved, Truth
-from livedeck.monitor import HistoryReads
+from livedeck.monitor import AlarmRecord, HistoryReads
 
 
 class _Played(msgspec.Struct):
@@ -34,7 +34,13 @@ def check_truth(found: Mapping[str, Any]) -> None:
 
 
 async def evidence_of(
-    reader: HistoryReads, found: Mapping[str, Any], ended: datetime, starved: Sequence[Starved] = (), person: str = ""
+    reader: HistoryReads,
+    found: Mapping[str, Any],
+    ended: datetime,
+    starved: Sequence[Starved] = (),
+    person: str = "",
+    *,
+    announced: Sequence[AlarmRecord] = (),
 ) -> Evidence:
     """Return the evidence of a drill that has ended.
 
@@ -44,6 +50,7 @@ async def evidence_of(
         ended: End of the drill on the simulator's clock.
         starved: Times in which the machine was too busy.
         person: Name of the person, used if the history has no act of the person.
+        announced: Transitions of alarms at the times at which the deck could show them.
 
     Raises:
         ValueError: `found` has another form.
@@ -56,7 +63,7 @@ async def evidence_of(
     return Evidence(
         truth=played,
         ended=min(ended, played.ends),
-        raised=truth.raised_of(records, {event.event_id: event.name for event in events}),
+        raised=truth.raised_of(records, {event.event_id: event.name for event in events}, announced),
         acts=acts,
         changes=tuple(
             replace(change, ends_event=change.ends_event and truth.was_on_air(events, change.event_id, change.at))

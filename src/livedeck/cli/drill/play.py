@@ -7,9 +7,11 @@ import json
 import signal
 from contextlib import closing
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from random import SystemRandom
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,14 +27,22 @@ from livedeck.cli.output import echo, echo_json
 from livedeck.cli.wiring import SystemClock
 from livedeck.drill.grade import grade
 from livedeck.drill.scores import score_of
-from livedeck.drill.truth import Evidence
+from livedeck.drill.truth import Evidence, Truth
 from livedeck.environment import no_screen_reason, this_process
-from livedeck.monitor import HistoryReader, SystemMachine, person
+from livedeck.monitor import HistoryReader, Severity, SystemMachine, person
+from livedeck.monitor.polling.poller import wait_first
 from livedeck.settings import REHEARSAL_HISTORY, DisplaySettings, Settings, load_display
 from livedeck.simulator import Addresses, Simulator, SimulatorError, draw_drill, load_scenario, scenario_names, serve
+from livedeck.text.values import safe, short_duration
+
+if TYPE_CHECKING:
+    from livedeck.ui.app import Deck
 
 OPERATOR = "operator"
 """Owner of the collector's token in a drill without a screen."""
+
+NO_SCORE = "no score for this drill: this machine was too busy. Play on for practice, or leave"
+"""Notice on the deck."""
 
 
 @click.command
@@ -70,7 +80,7 @@ def command(
     display = load_display(**merge_flags(ctx, {"theme": theme, "ascii": ascii}))
     drawn = SystemRandom().randrange(10**6) if seed is None else seed
     try:
-        simulator = Simulator(scenario=scenario or draw_drill(drawn), seed=seed)
+        simulator = Simulator(scenario=scenario or draw_drill(drawn), seed=seed, paused=None if headless else True)
     except SimulatorError as error:
         raise click.UsageError(str(error)) from None
     if simulator.scenario is None or not simulator.scenario.answers:
@@ -78,6 +88,9 @@ def command(
         drills = [name for name in scenario_names() if load_scenario(name).answers]
         choice = f"choose from {', '.join(drills)}, or a file with answers"
         raise click.UsageError(f"{scenario} has no [[answers]]: {choice}")
+
+    if not headless:
+        echo(_briefing(truth_from(simulator.truth(()))), err=True)
 
     async def work() -> int:
         begun = SystemClock().now()
@@ -93,10 +106,19 @@ def command(
     ctx.exit(run(work, is_screen=not headless))
 
 
+def _briefing(truth: Truth) -> str:
+    """Return the lines that stand on the terminal until the first screen."""
+    length = short_duration((truth.ends - truth.began).total_seconds())
+    return (
+        f"Drill {safe(truth.scenario)}: {safe(truth.title)}. It lasts {length} from the first screen; ctrl+c ends it.\n"
+        "Judged: seconds until you acknowledge each alarm, and until you do what it needs. Wrong changes cost points."
+    )
+
+
 async def play(simulator: Simulator, display: DisplaySettings, *, headless: bool) -> Evidence:
     """Play the scenario of the simulator to its end, or until the person leaves. Returns the evidence.
 
-    Closes the simulator.
+    Closes the simulator. With a screen its clock is paused until the deck has drawn the first frame.
     """
     scenario = simulator.scenario
     assert scenario is not None, "a drill plays a scenario"
@@ -119,13 +141,31 @@ async def play(simulator: Simulator, display: DisplaySettings, *, headless: bool
                 if headless:
                     await _serve_operator(simulator, addresses, settings, watch.over)
                 else:
-                    await run_deck(settings, notice=f"drill until {truth.ends:%H:%M:%S}Z", over=watch.over)
+                    await run_deck(
+                        settings, notice=f"drill until {truth.ends:%H:%M:%S}Z", beside=partial(attend, simulator, watch)
+                    )
             finally:
                 watching.cancel()
             ended = simulator.clock.now()
         watch.look()
         reader = HistoryReader(history, is_strict=True)
-        return await evidence_of(reader, simulator.truth(watch.entries), ended, watch.starved, person(this_process()))
+        played = simulator.truth(watch.entries)
+        by = person(this_process())
+        return await evidence_of(reader, played, ended, watch.starved, by, announced=watch.announced)
+
+
+async def attend(simulator: Simulator, watch: DrillWatch, deck: Deck) -> None:
+    """Start the clock once the deck has drawn a frame, note the alarms that it announces, and leave it at the end."""
+    await deck.drawn.wait()
+    simulator.clock.change(paused=False)
+    deck.snapshot_signal.subscribe(
+        deck, lambda _: watch.note_announced(None if deck.past else deck.snapshot), immediate=True
+    )
+    await wait_first(watch.over.wait(), watch.lost.wait())
+    if not watch.over.is_set():
+        deck.announce(NO_SCORE, Severity.WARNING)
+    await watch.over.wait()
+    deck.end(DONE)
 
 
 async def _serve_operator(simulator: Simulator, addresses: Addresses, settings: Settings, over: asyncio.Event) -> None:

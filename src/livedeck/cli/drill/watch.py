@@ -7,8 +7,9 @@ from collections import deque
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from livedeck.drill.grade import is_lost
 from livedeck.drill.truth import LATE_ALARM, Starved, Truth
-from livedeck.monitor import Clock, Machine
+from livedeck.monitor import AlarmRecord, Clock, Machine, Snapshot
 from livedeck.simulator import Entry, Simulator
 
 BEAT = 0.25
@@ -42,20 +43,24 @@ class DrillWatch:
 
     Attributes:
         over: Set at the end.
+        lost: Set once this machine was too busy for a score.
         entries: Entries of the journal about changes.
         starved: Times on the simulator's clock in which this machine was too busy.
+        announced: Transitions of alarms at the times at which a deck could show them.
     """
 
     def __init__(
         self, simulator: Simulator, truth: Truth, clock: Clock, machine: Machine, quiet_speed: float | None = None
     ) -> None:
-        self.over = asyncio.Event()
+        self.over, self.lost = asyncio.Event(), asyncio.Event()
         self.entries: list[Entry] = []
         self.starved: list[Starved] = []
+        self.announced: list[AlarmRecord] = []
         self._simulator, self._truth, self._clock, self._machine = simulator, truth, clock, machine
         self._quiet_speed = quiet_speed
         self._beats = deque[_Beat](maxlen=BEATS + 1)
         self._seen = 0
+        self._noted: Snapshot | None = None
 
     async def run(self) -> None:
         """Watch until the scenario ends, then set `over`."""
@@ -83,6 +88,12 @@ class DrillWatch:
         if beat.now >= self._truth.ends:
             self.over.set()
 
+    def note_announced(self, snapshot: Snapshot | None) -> None:
+        """Record the alarms that a deck announces with a snapshot. The same snapshot again records nothing."""
+        if snapshot and snapshot is not self._noted:
+            self._noted = snapshot
+            self.announced += [AlarmRecord.of(change, "", snapshot.link.clock_offset) for change in snapshot.changes]
+
     def _keep_pace(self, now: datetime, quiet_speed: float) -> None:
         """Run at real speed while an answer is due, else at `quiet_speed`."""
         rows = self._truth.answers
@@ -99,3 +110,5 @@ class DrillWatch:
         if self.starved and since <= self.starved[-1].until:
             since = self.starved.pop().since
         self.starved.append(Starved(since, until))
+        if is_lost(self._truth, self.starved):
+            self.lost.set()

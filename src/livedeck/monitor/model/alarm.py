@@ -190,6 +190,20 @@ class Alarm:
         """Number of activations in the last 10 min."""
         return len(self.activations)
 
+    @property
+    def seconds_to_acknowledge(self) -> float | None:
+        """Seconds from the last raise to the first acknowledgement after it; None without one, or if unknown."""
+        at, timeline = self.acknowledged_at, self.timeline
+        if at is None:
+            return None
+        raised = max(
+            (it.at for it in timeline if it.text == AlarmTransition.RAISED.words and it.at <= at), default=None
+        )
+        if raised is None:
+            return None
+        word = AlarmTransition.ACKNOWLEDGED.words
+        return (min([at, *(it.at for it in timeline if it.text == word and it.at >= raised)]) - raised).total_seconds()
+
     def moved(self, seconds: float) -> Alarm:
         """Return a copy with its times by a clock that is `seconds` ahead."""
         if not seconds:

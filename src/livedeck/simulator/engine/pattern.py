@@ -134,6 +134,20 @@ class PatternError(ValueError):
         self.problems = tuple(problems)
 
 
+def pattern_words(table: Mapping[str, Json]) -> str:
+    """Return the criteria of a pattern in words, such as `operation update_event, reconnect_window at least 900`."""
+
+    def words(value: Json) -> str:
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    def criterion(value: Json) -> str:
+        if not isinstance(value, dict):
+            return words(value)
+        return " and ".join(f"{matcher.replace('_', ' ')} {words(wanted)}" for matcher, wanted in value.items())
+
+    return ", ".join(f"{name.removeprefix('json.')} {criterion(value)}" for name, value in table.items())
+
+
 REQUEST_FIELDS = ("method", "path", "operation", "event", "token", "body", "query.NAME", "header.NAME", "json.PATH")
 ANSWER_FIELDS = ("status", "outcome", "since", "until")
 MATCHERS = ("equals", "contains", "glob", "any_of", "absent", "at_least", "at_most")

@@ -10,6 +10,7 @@ from typing import Any
 
 from livedeck.simulator.engine.clock import format_epoch, format_timestamp
 from livedeck.simulator.engine.journal import Entry
+from livedeck.simulator.engine.pattern import pattern_words
 from livedeck.simulator.engine.store import Document
 from livedeck.simulator.engine.timeline import Playback
 from livedeck.simulator.engine.world import World
@@ -61,14 +62,13 @@ def _alarm(row: Expected, playback: Playback) -> Document:
 
 
 def _answer(row: Answer, playback: Playback) -> Document:
-    asks = json.dumps(row.request, ensure_ascii=False) if row.request else row.note
     return _alarm(row.alarm, playback) | {
         "target": row.target,
         "severity": row.alarm.severity or None,
         "acknowledge": asdict(row.acknowledge),
         "action": asdict(row.action) if row.action else None,
         "note": row.note,
-        "asks": asks,
+        "asks": pattern_words(row.request) if row.request else row.note,
     }
 
 

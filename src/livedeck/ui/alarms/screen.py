@@ -389,11 +389,7 @@ def _names(snapshot: Snapshot) -> dict[str, str]:
 def _waits(snapshot: Snapshot, render_time: RenderTime) -> tuple[str, str]:
     """Return the age of the oldest new alarm and the median time to acknowledge, as texts. An unknown one is empty."""
     new = [alarm.since for alarm in snapshot.alarms if alarm.needs_ack and not alarm.silenced]
-    waits = [
-        (alarm.acknowledged_at - alarm.since).total_seconds()
-        for alarm in all_alarms(snapshot)
-        if alarm.acknowledged_at is not None
-    ]
+    waits = [seconds for alarm in all_alarms(snapshot) if (seconds := alarm.seconds_to_acknowledge) is not None]
     return (
         f"oldest new alarm {compact_duration(render_time.seconds_since(min(new)))}" if new else "",
         f"median to acknowledge {compact_duration(median(waits))}" if waits else "",
