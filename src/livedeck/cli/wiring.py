@@ -446,9 +446,9 @@ async def open_watch(
 ) -> AsyncIterator[Watch]:
     """Open monitoring by a monitor of the platform, or by the collector if `collector_url` is set.
 
-    `keeps_history`: record samples and actions. Otherwise the history of this machine's decks is only read. `probes`:
-    probe playlists too, if the settings enable that; a collector does it for its decks. Raises SettingsError,
-    Misconfigured.
+    `keeps_history`: record samples and actions. If False, livedeck only reads the history of this machine's decks.
+    `probes`: probe playlists too, if the settings enable the probe; a collector probes for its decks. Raises
+    SettingsError, Misconfigured.
     """
     async with AsyncExitStack() as stack:
         if settings.collector_urls:

@@ -59,7 +59,7 @@ _ENDED_APART = timedelta(seconds=30)
 """Two decks may find the end of the same fault at times this far apart, because each polls at its own times."""
 
 _NEAR = timedelta(hours=1)
-"""Time that is judged before and after each record. Longer gaps without records are skipped."""
+"""Time to judge before and after each record. If two records are more than twice this apart, the rest is skipped."""
 
 _LAST = timedelta(seconds=30)
 """Last part of a recording; an alarm that begins there may not have been recorded."""

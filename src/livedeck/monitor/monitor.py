@@ -813,8 +813,8 @@ class Monitor:
     async def _evaluate(self, results: tuple[PollResult, ...]) -> Snapshot:
         """Return the snapshot of this moment.
 
-        There must be no await between the step of the alarms and its record in the history. Otherwise an alarm action
-        could come in between and show before its change is reported, and a cancelled listener would lose changes.
+        There must be no await between the step of the alarms and its record in the history. During an await, an alarm
+        action could run and show before its change is reported, and a cancelled listener would lose changes.
         """
         self._has_settled = self._has_settled or self.is_settled
         if self._world.unit.is_sure and self._has_settled:

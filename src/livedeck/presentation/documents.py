@@ -739,7 +739,7 @@ class Handover(TypedDict):
 class ReportFault(TypedDict):
     """Fault of an event.
 
-    `exact`: the end is known from samples. Otherwise `until` is the time at which livedeck noticed the end.
+    `exact`: True if samples show the end; if False, `until` is the time at which livedeck noticed the end.
     """
 
     kind: str

@@ -546,7 +546,7 @@ class Transport:
         return Unreachable(f"{request.summary}: {text}{not_sent}", cause, is_connected=is_connected)
 
     def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
-        """Return the proxy if it caused the error: it could not be reached or opened no tunnel. Otherwise None."""
+        """Return the proxy if it caused the error (unreachable, or opened no tunnel); None if it did not."""
         is_before_tunnel = isinstance(error, (*_PROXY_FAILED, *_NOT_CONNECTED)) and lost_cause(error) != "tls"
         return self._route.proxy_for(url.scheme, url.host) if is_before_tunnel else None
 

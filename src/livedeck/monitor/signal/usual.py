@@ -47,7 +47,7 @@ _SINKING = 5 / 6
 """Share of all pairs of parts whose later part must be lower. A single step reaches about half of them, a decay all."""
 
 _SPANS = 30
-"""Number of newest spans of `_DECAY_SLOTS` slots (two minutes) whose rate is remembered: one hour."""
+"""Number of spans whose rate is remembered. A span has `_DECAY_SLOTS` slots and lasts two minutes."""
 
 _NOISE_WEIGHT = 0.1
 _DEVIATIONS = 1.5  # times the median absolute deviation: about one standard deviation

@@ -398,7 +398,7 @@ class EventList(BaseScreen):
         return selected
 
     def columns(self, snapshot: Snapshot) -> tuple[Column[EventState], ...]:  # noqa: ARG002
-        """Return the columns of the table; empty for the columns of the table's schema."""
+        """Return the columns of the table. An empty tuple stands for the columns of the table's schema."""
         return ()
 
     def paint_selected(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:

@@ -106,7 +106,7 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         return not self._has_returned and self.app.screen is self  # `is_current` is also true behind another screen
 
     async def on_event(self, event: events.Event) -> None:
-        """Drop input if the screen is not open. Otherwise the input would run a key of the screen in front."""
+        """Drop input if the screen is not open, because the input would run a key of the screen in front."""
         if isinstance(event, events.InputEvent) and not self.is_open:
             event.stop()
             event.prevent_default()
