@@ -427,7 +427,7 @@ class Watch(NamedTuple):
 
     @property
     def unread(self) -> str:
-        """Warning that the acts of people could not be read; empty if they could, or if there is no history yet."""
+        """Warning that people's alarm actions and silences could not be read; empty if read, or without a history."""
         reason = self.feed.unread_acts if isinstance(self.feed, Monitor) else ""
         if not reason or self.reader is None or not self.reader.path.exists():
             return ""

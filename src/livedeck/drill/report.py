@@ -12,7 +12,7 @@ from livedeck.text.segments import cell_len, shorten
 from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
 
 HEADS = ("Incident", "Injected", "Alarm", "Seen", "Acknowledged", "Action", "Wrong", "Credit")
-"""Columns of an incident. Seen, acknowledged and action count from the alarm."""
+"""Heads of the table of incidents. The times under Seen, Acknowledged and Action are seconds since the alarm."""
 
 WRONG_HEADS = ("Time", "Change", "Points")
 NO_WRONG = "No wrong change."

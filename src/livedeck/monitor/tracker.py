@@ -879,7 +879,7 @@ class WorldTracker:
         return self._doubts.expected - self._trackers.keys()
 
     def expect(self, event_ids: Iterable[str]) -> None:
-        """Expect these events in the list, because the history has them on air."""
+        """Expect these events in the event list, because they were on air by the last records of the history."""
         self._doubts.expect(event_ids)
 
     def expect_end(self, event_id: str) -> None:
@@ -1186,7 +1186,7 @@ class WorldTracker:
     def _round_result(
         self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure
     ) -> connection.RoundResult:
-        """Return the result of a round for the state of the connection."""
+        """Return the result of a round of polls, from which the state of the connection is derived."""
         pulse = next((result.payload for result in results if result.key == LIST), None)
         for result in sorted(results, key=lambda result: result.monotonic):
             self._last_failure = result.payload if isinstance(result.payload, ApiError) else None

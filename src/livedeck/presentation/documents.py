@@ -1063,7 +1063,7 @@ class SilenceCover(TypedDict):
 
 
 class SilenceChanged(TypedDict):
-    """Silence after a change. `saved`: False for a preview. `covers`: None if that was not looked up."""
+    """Silence after a change. `saved`: False for a preview. `covers`: covered alarms; None if not looked up."""
 
     schema: str
     saved: bool

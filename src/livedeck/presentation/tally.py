@@ -22,7 +22,7 @@ GREEN_SECONDS = 600.0
 """Seconds before the planned start at which the lamp turns green."""
 
 MAX_LETTERS = 32
-"""Maximum number of characters of a text of 5.0; 3.1 has 16."""
+"""Maximum number of characters of a display's text in TSL UMD 5.0. In 3.1, the maximum is 16."""
 
 UNKNOWN_MARK = "? "
 """Beginning of the text of a display whose event is not known now. Its lamp is off."""

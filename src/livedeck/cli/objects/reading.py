@@ -55,7 +55,7 @@ Its arguments are the client, the typed names, the objects that the history know
 """
 
 CALENDAR = "ics"
-"""Format of a list of events that is a calendar."""
+"""Format that prints the events as a calendar."""
 
 _ON_AIR_FOR = timedelta(minutes=10)
 """Maximum age of the newest sample of an event that counts as on air (monitoring.md, "Missing events")."""

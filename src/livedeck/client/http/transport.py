@@ -718,7 +718,7 @@ async def _sent_chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
 
 
 def _is_delimited(response: httpx.Response) -> bool:
-    """Return whether the body has a marked end, so that a broken connection is noticed."""
+    """Return whether a broken connection in the middle of the body is noticed, because the body's end is marked."""
     is_in_process = "network_stream" not in response.extensions
     names = {"content-length", "transfer-encoding", "content-encoding"}
     return is_in_process or response.http_version == "HTTP/2" or bool(names & {*response.headers})

@@ -21,10 +21,10 @@ _TOP_SLOTS = 120
 
 _FROZEN_SLOTS = 18
 _FLOOR_SLOTS = 30
-"""Number of newest slots of a constant rate, or of a rate learnt only lately, to compare with the floor."""
+"""Number of newest slots to compare with the floor if the rate is constant, or learnt too briefly to be sure."""
 
 _RISING_SLOTS = 6
-"""Number of newest slots whose rate is compared with earlier slots to recognise a rising rate."""
+"""Number of newest slots. If their rate is higher than that of earlier slots, the rate counts as rising."""
 
 _RISING = 1.08
 """A rate is rising if its newest minute is above this multiple of the two minutes before."""

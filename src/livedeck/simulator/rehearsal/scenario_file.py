@@ -423,7 +423,7 @@ def _is_answered(alarm: Expected, given: Mapping[str, Any]) -> bool:
 
 
 def _misplaced(path: str, row: Mapping[str, Any]) -> Iterator[Flaw]:
-    """Yield the contradictions in an answer: a change or a note needs its own par and limit."""
+    """Yield the contradictions in an answer: `par` and `limit` are given exactly with a request or a note."""
     if {"request", "note"} <= {*row}:
         yield f"{path}.note", "must be left out if request is given"
     has_action = not {"request", "note"}.isdisjoint(row)
