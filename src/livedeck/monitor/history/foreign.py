@@ -256,7 +256,7 @@ class Foreign(Database):
                 raise
 
     def rows(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """Return every row of a query. Raises StorageError, also if the result exceeds the limits of the class."""
+        """Return every row of a query. Raises StorageError, even if the result exceeds the limits of the class."""
         return list(self.each(statement, values))
 
     def each(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:

@@ -106,7 +106,7 @@ class Usual(NamedTuple):
 
 
 class Level(NamedTuple):
-    """Earlier usual level: a video rate (bit/s) with its frame rate (frames/s)."""
+    """Level that was usual earlier: a video rate (bit/s) with its frame rate (frames/s)."""
 
     video: float
     fps: float

@@ -139,7 +139,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
     @property
     def ctx(self) -> Context:
-        """Deck, as screens may use it."""
+        """Part of the deck that screens may use."""
         return cast("Context", self.app)
 
     @property
@@ -352,7 +352,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return 3 if self.size.height >= TALL else 1
 
     def paint_alarms(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show the current alarms, also while the body is frozen."""
+        """Show the current alarms, even while the body is frozen."""
         shown = islice(filter(self.shows_alarm, snapshot.alarms), self.max_alarm_lines())
         lines = [self.linked_alarm(alarm, alarm_line(alarm, render_time, self.size.width)) for alarm in shown]
         self._show_lines("alarms", [*([linked(FLOOD_LINE, "screen.alarms")] if snapshot.flood else []), *lines])
