@@ -135,7 +135,7 @@ def plot_axis(start: float, end: float, width: int) -> Axis:
 
 
 def missing_between(times: Sequence[float], cadence: float) -> list[Period]:
-    """Return the periods between neighbouring samples in which samples are missing (monitoring.md, "Order and holes")."""
+    """Return the periods between two samples in which samples are missing (monitoring.md, "Order and holes")."""
     return [(before, after) for before, after in pairwise(times) if after - before > longest_step(cadence)]
 
 
