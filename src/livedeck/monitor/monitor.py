@@ -315,7 +315,7 @@ class Monitor:
         self._interrupt.set()
 
     def _reload_limits(self) -> None:
-        """Use the present limits of the settings. Limits that cannot be used change nothing and are reported."""
+        """Use the limits that the settings have now. If they are invalid, keep the old limits and report the fault."""
         try:
             limits = self._limits_source.changed() if self._limits_source else None
         except LimitsError as error:

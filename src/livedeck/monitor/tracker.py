@@ -718,7 +718,7 @@ class EventTracker:
 
     @property
     def _is_undecided(self) -> bool:
-        """True if the samples are late or gone, and this process has not seen a sample arrive."""
+        """True if the encoder is late or gone, and this process has never seen a sample of the stream arrive."""
         found = self._presence
         return found is not None and found.standing is EncoderStanding.LATE_OR_GONE and not found.has_moved
 

@@ -249,7 +249,7 @@ async def _on_air(settings: Settings) -> tuple[str, ...]:
 
 
 async def _recorded(settings: Settings) -> tuple[EventRecord, ...]:
-    """Return the records of events that the history of this machine has for the time of the calendar.
+    """Return the event records in the calendar's time range, from the history of this machine.
 
     Raises NotReadError.
     """

@@ -65,7 +65,7 @@ def read_uses(path: Path) -> Mapping[str, Use]:
 
 
 class _Refused(NamedTuple):
-    """Key by which refusals are counted. `peer`: client's address; empty for several addresses together."""
+    """Key by which refusals are counted. `peer`: client's address; empty for the sum of several addresses."""
 
     peer: str
     reason: str

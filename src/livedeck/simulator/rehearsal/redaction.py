@@ -54,7 +54,7 @@ class Redaction:
         return self.value(_IN_URL.sub(_without_value, text))
 
     def value(self, text: str) -> str:
-        """Return the text without the known secrets."""
+        """Return the text with `REDACTED` in place of each known secret."""
         for secret in self.secrets:
             text = text.replace(secret, REDACTED)
         return text

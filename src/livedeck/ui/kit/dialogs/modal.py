@@ -55,7 +55,7 @@ class Settled(Message):
 
 
 class HoldExpired(Message):
-    """Message that keys have waited `MAX_HOLD` seconds for the effect of the key with the number `key`."""
+    """Message: waiting keys have waited `MAX_HOLD` seconds for the effect of an earlier key, whose number is `key`."""
 
     def __init__(self, key: int) -> None:
         super().__init__()
