@@ -53,7 +53,7 @@ class _Backend:
                 self._configure = None
 
     def logger(self, name: str) -> Any:
-        """Return the logger of structlog of that name."""
+        """Return structlog's logger with this name."""
         self.prepare()
         import structlog
 

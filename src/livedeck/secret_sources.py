@@ -79,7 +79,7 @@ def secret_from_file(setting: str, path: Path, limit: int = MAX_TOKEN_BYTES) -> 
         raise SettingsError(f"{setting} {path}: not a text file") from None
     except OSError as error:
         is_other = error.errno in {EINVAL, EISDIR, ENXIO}
-        reason = "not a regular file; name one, or a token_command" if is_other else error.strerror
+        reason = "not a regular file; name a regular file" if is_other else error.strerror
         raise SettingsError(f"{setting} {path}: {reason}") from None
     if reason := owner_fault(path, status, forbidden=stat.S_IRWXG | stat.S_IRWXO):
         raise SettingsError(f"{setting} {path}: {reason}")

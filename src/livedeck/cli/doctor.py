@@ -332,7 +332,7 @@ async def check_keys(api: Api, events: Sequence[Event]) -> list[Check]:
     for where, name in _names(events, rooms):
         if mask_secrets(name) != name:
             finding = f"{where}: its name contains a key or another secret, which everyone can read"
-            advice = "rename the object, and replace the secret; until then messages mask the name"
+            advice = "rename the object, and replace the secret; until you rename it, messages mask its name"
             checks.append(Check("keys", CheckStatus.WARN, finding, advice))
     found = f"{values.counted(len(keys), 'stream key')} checked: none is a name, an id or a part of a name"
     return checks or [Check("keys", CheckStatus.OK, found)]

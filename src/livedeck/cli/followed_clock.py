@@ -93,7 +93,7 @@ class FollowedClock:
         self.fault: NoClockError | None = None
 
     async def start(self) -> None:
-        """Read the clock for the first time. Raises NoClockError."""
+        """Read the simulator's clock for the first time. Raises NoClockError."""
         await self._measure()
         if self.fault is not None:
             raise self.fault
@@ -110,7 +110,7 @@ class FollowedClock:
                 await self._machine.sleep(_RETRY)
 
     async def changed(self) -> None:
-        """Wait until this clock is set by a reading, such as after a change of its speed."""
+        """Wait until a reading sets this clock, for example because the simulator's speed has changed."""
         await self._change.wait()
 
     async def until_fault(self) -> None:
@@ -171,7 +171,7 @@ class FollowedClock:
         return reading.now + (0.0 if reading.paused else (at - self._at) * reading.speed)
 
     async def _measure(self) -> None:
-        """Read the clock without a wait, and set this clock if it is wrong. Raises NoClockError."""
+        """Read the simulator's clock now, and set this clock if it differs. Raises NoClockError."""
         tried: list[tuple[float, float, ClockReading]] = []
         for _ in range(_TRIES):
             sent = self._machine.monotonic()

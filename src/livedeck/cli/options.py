@@ -371,7 +371,7 @@ def merge_flags(ctx: click.Context, flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def refuse_platform(ctx: click.Context) -> None:
-    """Raise UsageError if the user named a platform, because the command has its own."""
+    """Raise UsageError if a flag names a platform, because this command uses a platform of its own."""
     for name in ("profile", "base_url", "upload_url"):
         if (ctx.obj or {}).get(name):
             raise click.UsageError(f"{ctx.info_name} has its own platform: leave out --{name.replace('_', '-')}")

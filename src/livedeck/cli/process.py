@@ -75,7 +75,10 @@ def flush_errors() -> None:
 
 
 GRACE_SECONDS = 3.0
-"""Seconds that a screen has to end by itself. Otherwise it could wait forever for a terminal that nobody reads."""
+"""Seconds that a screen may take to end after a signal. Then the process ends anyway.
+
+Without this limit, the screen could wait forever for a terminal that nobody reads.
+"""
 
 ENDING = tuple(
     number

@@ -22,7 +22,7 @@ def command(ctx: click.Context, /, *, output_format: str, patience: float, **fla
     Waits up to 15 s until every event on air has been judged. Streams with late samples are polled again, for up to
     --patience. An event is `late or gone` if this does not prove that the encoder has left. A collector decides this
     without --patience. Changes with an unknown outcome are listed too. --plot adds the last 15 min of each video rate.
-    `--format prometheus` prints metrics, also if the platform does not respond; the exit code is then 4.
+    `--format prometheus` prints metrics, even if the platform does not respond; the exit code is then 4.
     """
 
     async def work() -> int:

@@ -80,7 +80,7 @@ async def recorded_changes(history: HistoryReads | None) -> tuple[Sequence[OpenC
 def status_object(
     snapshot: Snapshot, render_time: RenderTime, changes: Sequence[OpenChange] | None, unread: str
 ) -> dict[str, Any]:
-    """Return the status as JSON. `changes`: open changes; None if unknown. `unread`: as in `Watch`."""
+    """Return the status as JSON. `changes`: open changes; None if unknown. `unread`: as in `Watch.unread`."""
     listed = None if changes is None else [*map(open_change_object, changes)]
     return {**snapshot_object(snapshot, render_time), "open_changes": listed, "unread": unread or None}
 

@@ -427,7 +427,7 @@ class Watch(NamedTuple):
 
     @property
     def unread(self) -> str:
-        """Warning that the acts of people could not be read; empty if they could, or if there is no history yet."""
+        """Warning that people's alarm actions and silences could not be read; empty if read, or without a history."""
         reason = self.feed.unread_acts if isinstance(self.feed, Monitor) else ""
         if not reason or self.reader is None or not self.reader.path.exists():
             return ""
@@ -446,9 +446,9 @@ async def open_watch(
 ) -> AsyncIterator[Watch]:
     """Open monitoring by a monitor of the platform, or by the collector if `collector_url` is set.
 
-    `keeps_history`: record samples and actions. Otherwise the history of this machine's decks is only read. `probes`:
-    probe playlists too, if the settings enable that; a collector does it for its decks. Raises SettingsError,
-    Misconfigured.
+    `keeps_history`: record samples and actions. If False, livedeck only reads the history of this machine's decks.
+    `probes`: probe playlists too, if the settings enable the probe; a collector probes for its decks. Raises
+    SettingsError, Misconfigured.
     """
     async with AsyncExitStack() as stack:
         if settings.collector_urls:

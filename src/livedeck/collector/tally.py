@@ -174,7 +174,7 @@ class _Udp:
         self._transport, self._errors = transport, errors
 
     async def write(self, messages: list[bytes]) -> None:
-        """Send messages. Raises OSError if an earlier one was refused."""
+        """Send messages. Raises OSError if the receiver refused an earlier message."""
         if self._errors.last:
             raise self._errors.last
         for content in messages:

@@ -265,7 +265,10 @@ def _void(evidence: Evidence, incident: Incident) -> str:
 
 
 def _wrong_changes(changes: Iterable[Change]) -> Iterator[Change]:
-    """Yield the carried-out changes that no row wants or allows. A repeat within 10 s does not count."""
+    """Yield the carried-out changes that the scenario neither asks for nor allows.
+
+    A change that repeats another one within 10 s does not count.
+    """
     counted: dict[tuple[str, str], datetime] = {}
     for change in sorted(changes, key=lambda change: change.at):
         if not change.is_carried_out or change.answers or change.is_allowed:

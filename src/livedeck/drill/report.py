@@ -13,7 +13,7 @@ from livedeck.text.segments import StyleRole, cell_len, plain, shorten, wrap
 from livedeck.text.values import NOT_APPLICABLE, safe, short_duration
 
 HEADS = ("Incident", "Injected", "Alarm", "Seen", "Acknowledged", "Action", "Wrong", "Credit")
-"""Columns of an incident."""
+"""Heads of the table of incidents. The times under Seen, Acknowledged and Action count from the alarm."""
 
 WRONG_HEADS = ("Time", "Change", "Points")
 NO_WRONG = "No wrong change."

@@ -174,7 +174,7 @@ class Evidence(Record):
 
 
 def has_raised(row: Answer | ExpectedAlarm, raised: Raised) -> bool:
-    """Return whether the cause of a row has raised the alarm."""
+    """Return whether an alarm has the name, event, target and time that the row expects."""
     is_named = (row.alarm, row.event) == (raised.alarm, raised.event) and row.target in {"", raised.target}
     return is_named and row.since <= raised.at and (row.until is None or raised.at <= row.until + LATE_ALARM)
 

@@ -59,7 +59,7 @@ _ENDED_APART = timedelta(seconds=30)
 """Two decks may find the end of the same fault at times this far apart, because each polls at its own times."""
 
 _NEAR = timedelta(hours=1)
-"""Time that is judged before and after each record. Longer gaps without records are skipped."""
+"""Time to judge before and after each record or sample. Times that are farther from all of them are skipped."""
 
 _LAST = timedelta(seconds=30)
 """Last part of a recording; an alarm that begins there may not have been recorded."""
@@ -94,7 +94,11 @@ class AlarmSpan:
 
 
 class Comparison(NamedTuple):
-    """Alarm as recorded, and as today's detection raises it; each None if not raised. `end`: end of the judged time."""
+    """Alarm in the recording, compared with today's detection.
+
+    `then`: the recorded alarm; None if none was recorded. `today`: the alarm that today's detection raises, or None.
+    `end`: end of the judged time.
+    """
 
     then: AlarmSpan | None
     today: AlarmSpan | None

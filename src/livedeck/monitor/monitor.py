@@ -315,7 +315,7 @@ class Monitor:
         self._interrupt.set()
 
     def _reload_limits(self) -> None:
-        """Use the present limits of the settings. Limits that cannot be used change nothing and are reported."""
+        """Use the limits that the settings have now. If they are invalid, keep the old limits and report the fault."""
         try:
             limits = self._limits_source.changed() if self._limits_source else None
         except LimitsError as error:
@@ -813,8 +813,8 @@ class Monitor:
     async def _evaluate(self, results: tuple[PollResult, ...]) -> Snapshot:
         """Return the snapshot of this moment.
 
-        There must be no await between the step of the alarms and its record in the history. Otherwise an alarm action
-        could come in between and show before its change is reported, and a cancelled listener would lose changes.
+        There must be no await between the step of the alarms and its record in the history. During an await, an alarm
+        action could run and show before its change is reported, and a cancelled listener would lose changes.
         """
         self._has_settled = self._has_settled or self.is_settled
         if self._world.unit.is_sure and self._has_settled:

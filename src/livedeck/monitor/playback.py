@@ -195,7 +195,7 @@ class Playback:
         """Do nothing: the past is not polled."""
 
     def note_intent(self, intent: IntentRecord) -> None:
-        """Do nothing: the past is not changed."""
+        """Do nothing: nobody can change the past."""
 
     def set_focus(self, event_id: str | None) -> None:
         """Do nothing: the samples are recorded."""

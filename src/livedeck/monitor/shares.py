@@ -63,7 +63,7 @@ class Shares(Protocol):
 
     @property
     def fault(self) -> SharingFault:
-        """Current fault of the sharing."""
+        """Current fault among the collectors that share the polls."""
 
     @property
     def retry_seconds(self) -> float:
@@ -119,7 +119,7 @@ class SharedPolls:
 
     @property
     def fault(self) -> SharingFault:
-        """Current fault of the sharing; NO_SHARING_FAULT while this process polls alone."""
+        """Current fault among the collectors that share the polls; NO_SHARING_FAULT while this process polls alone."""
         return self._shares.fault if self._shares else NO_SHARING_FAULT
 
     def holds(self, event_id: str) -> bool:

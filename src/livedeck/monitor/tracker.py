@@ -723,7 +723,7 @@ class EventTracker:
 
     @property
     def _is_undecided(self) -> bool:
-        """True if the samples are late or gone, and this process has not seen a sample arrive."""
+        """True if the encoder is late or gone, and this process has never seen a sample of the stream arrive."""
         found = self._presence
         return found is not None and found.standing is EncoderStanding.LATE_OR_GONE and not found.has_moved
 
@@ -884,7 +884,7 @@ class WorldTracker:
         return self._doubts.expected - self._trackers.keys()
 
     def expect(self, event_ids: Iterable[str]) -> None:
-        """Expect these events in the list, because the history has them on air."""
+        """Expect these events in the event list, because they were on air by the last records of the history."""
         self._doubts.expect(event_ids)
 
     def expect_end(self, event_id: str) -> None:
@@ -1191,7 +1191,7 @@ class WorldTracker:
     def _round_result(
         self, results: tuple[PollResult, ...], at: ClockReading, measure: LinkMeasure
     ) -> connection.RoundResult:
-        """Return the result of a round for the state of the connection."""
+        """Return the result of a round of polls, from which the state of the connection is derived."""
         pulse = next((result.payload for result in results if result.key == LIST), None)
         for result in sorted(results, key=lambda result: result.monotonic):
             self._last_failure = result.payload if isinstance(result.payload, ApiError) else None

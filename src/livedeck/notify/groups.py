@@ -196,7 +196,7 @@ Group = tuple[int, str]
 
 
 class State(Record):
-    """The state between two steps.
+    """State of the grouping between two steps.
 
     Attributes:
         lives: Lives of the alarms.
@@ -655,8 +655,8 @@ class _Turn:
     def _groups(self, box: Box, ready: Sequence[Entry]) -> list[tuple[Group, list[Entry]]]:
         """Return the entries of each message, by status and group.
 
-        If `group_by` of the route is not `incident`, the allowance may be too small for all groups. Then the groups
-        that need the allowance share one message for each status.
+        If `group_by` of the route is not `incident` and more groups need the allowance than it has messages left, those
+        groups share one message for each status.
         """
         by_group: dict[Group, list[Entry]] = {}
         for entry in sorted(ready, key=lambda entry: (_order(entry), entry.severity.rank)):

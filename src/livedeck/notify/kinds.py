@@ -34,9 +34,9 @@ class Means(NamedTuple):
 
 
 class Given(NamedTuple):
-    """Everything that the settings give a target.
+    """Settings of one target.
 
-    `secret`: empty if none is set. `options`: the options of its kind that are set, by name.
+    `secret`: empty if none is set. `options`: name -> value, for the options of the target's kind that are set.
     """
 
     address: str

@@ -737,7 +737,7 @@ class Notifier:
                 self._unmarked[key] = spooled, is_taken, receipt  # it was sent from memory and is not stored yet
 
     def _note_open(self, spooled: Spooled, receipt: str, *, is_taken: bool) -> None:
-        """Update the alarms that are open at a target after a try, as the storage does."""
+        """Update the alarms that are open at a target after a try to send, by the rule that the storage uses."""
         message, changed = spooled.message, dict(self._opens)
         for opened in message.opens if is_taken else ():
             changed[opened.target, opened.life] = replace(opened, receipt=receipt)

@@ -471,7 +471,7 @@ class Teams:
 
 
 def _card(message: Message, lines: Sequence[str]) -> dict[str, object]:
-    """Return a card. Its texts are runs, because a text block would read names of strangers as Markdown."""
+    """Return the message as an Adaptive Card. Its texts are runs, because a text block would read names as Markdown."""
     colour = _COLOURS.get(message.status, "Default")
     title = {**_text_run(message.title), "weight": "Bolder", "size": "Medium", "color": colour}
     entries = [opened.entry for opened in message.opens]

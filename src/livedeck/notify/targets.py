@@ -100,7 +100,7 @@ FindRefusal = Callable[[str], Awaitable[str]]
 
 
 class CheckedTarget(Target, Protocol):
-    """Target that can check, before a try, whether the rule for receivers refuses it."""
+    """Target that can check, before a message is sent, whether livedeck may send to its address."""
 
     async def find_refusal(self, find: FindRefusal) -> str:
         """Return why nothing may be sent, as far as the address shows a reason; otherwise empty."""

@@ -73,7 +73,7 @@ def dedup_key(life: str, sender: Sender) -> str:
 
 
 def shown_status(entry: Entry) -> Status:
-    """Return the status for a receiver: RESOLVED for an alarm that cleared before its message."""
+    """Return the status that the receiver gets: RESOLVED if the alarm cleared before its message was sent."""
     return Status.RESOLVED if entry.is_cleared and entry.status is not Status.TEST else entry.status
 
 

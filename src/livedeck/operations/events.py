@@ -690,7 +690,7 @@ class RescheduleStream(_StreamOperation, FieldOperation[EventView]):
     verb = "reschedule"
     past = "rescheduled"
     help = "Move the event's stream to another time"
-    evidence = "the start of the stream has changed to the sent time"
+    evidence = "the start of the stream has changed to the requested time"
     looks_like = ("event.schedule",)
 
     started_at: datetime

@@ -1,4 +1,4 @@
-"""Change by a request of any kind, for endpoints without an operation."""
+"""Operation that sends any request, for changes at endpoints that have no operation of their own."""
 
 from __future__ import annotations
 

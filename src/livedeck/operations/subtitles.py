@@ -132,7 +132,7 @@ class RecogniseSpeech(_SubtitleCreation):
     verb = "recognise"
     past = "sent to speech recognition"
     help = "Recognise the speech: one track for each language"
-    evidence = "exactly one new recognised track has appeared for each language"
+    evidence = "exactly one new track from speech recognition has appeared for each language"
     schema = RECOGNISE_FORM
 
     languages: tuple[str, ...]

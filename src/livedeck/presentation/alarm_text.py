@@ -135,7 +135,7 @@ def rule_change_text(change: RuleChange, subject: str) -> str:
 
 
 def stop_text(stop: NotWatched) -> str:
-    """Return a time that livedeck did not watch, on one line."""
+    """Return a line about a time that livedeck did not watch."""
     return f"{stop.until:%Y-%m-%d %H:%M:%S}Z  {'not watched':<{_CELLS}}  {not_watched_text(stop)}"
 
 

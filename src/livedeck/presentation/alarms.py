@@ -43,7 +43,7 @@ def all_alarms(snapshot: Snapshot) -> tuple[Alarm, ...]:
 
 
 class Section(StrEnum):
-    """Section of the alarm board, from top to bottom."""
+    """Sections of the alarm board, in the order from top to bottom."""
 
     NEW = "NEW"
     ACKNOWLEDGED = "ACKNOWLEDGED"

@@ -739,7 +739,7 @@ class Handover(TypedDict):
 class ReportFault(TypedDict):
     """Fault of an event.
 
-    `exact`: the end is known from samples. Otherwise `until` is the time at which livedeck noticed the end.
+    `exact`: True if samples show the end; if False, `until` is the time at which livedeck noticed the end.
     """
 
     kind: str
@@ -1063,7 +1063,7 @@ class SilenceCover(TypedDict):
 
 
 class SilenceChanged(TypedDict):
-    """Silence after a change. `saved`: False for a preview. `covers`: None if that was not looked up."""
+    """Silence after a change. `saved`: False for a preview. `covers`: covered alarms; None if not looked up."""
 
     schema: str
     saved: bool

@@ -112,7 +112,7 @@ class Standing(StrEnum):
 
 
 def standing(state: EventState, render_time: RenderTime) -> Standing:
-    """Return the overall state by the findings. A health that is not good counts as WATCH."""
+    """Return the overall state by the worst finding and the health. A health below GOOD counts as WATCH."""
     if is_doubtful(state, render_time):
         return Standing.STALE
     severities = {finding.severity for finding in state.assessment.findings}

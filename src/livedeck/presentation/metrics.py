@@ -198,7 +198,10 @@ def _reading(read: Callable[[Reading], float | None], unit: int = 1) -> Callable
 
 
 def _of_viewers(read: Callable[[ViewerState], float | None]) -> Callable[[Scrape], Iterable[Sample]]:
-    """Return a function that reads a value of the state for viewers. Events without a fresh round have none."""
+    """Return a function that yields a value of each event's state for viewers.
+
+    It yields nothing for an event without a fresh round of the probe.
+    """
 
     def samples(scrape: Scrape) -> Iterator[Sample]:
         for label, state in scrape.exported.items():
@@ -220,7 +223,7 @@ def _health(state: EventState, _: RenderTime) -> float | None:
 
 
 def _sample_age(scrape: Scrape) -> Iterator[Sample]:
-    """Yield the age of the newest sample, also for stale events, because the age shows why they are stale."""
+    """Yield the age of the newest sample, even for stale events, because the age shows why they are stale."""
     for label, state in scrape.exported.items():
         newest = state.qos.readings.last
         age = None if newest is None else max(0.0, scrape.render_time.server.timestamp() - newest.time)

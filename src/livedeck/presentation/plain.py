@@ -29,7 +29,7 @@ _NAMED = 6
 
 
 class _Heard(NamedTuple):
-    """Tally and grade of an event in the last lines. `is_stale`: the grade is of old data."""
+    """Tally and grade of an event in the last printed lines. `is_stale`: the grade is computed from old data."""
 
     tally: str
     grade: str

@@ -106,7 +106,7 @@ class Plot(Record):
         }
 
     def empty_signs(self) -> dict[int, str]:
-        """Return cell -> sign of missing samples, also for a cell with some samples."""
+        """Return cell -> sign of missing samples, for each cell that lacks all or some of its samples."""
         periods = ((sign, period) for sign, periods in self.missing().items() for period in periods)
         return {cell: sign for sign, period in periods for cell in self._cells(period)}
 
@@ -135,7 +135,7 @@ def plot_axis(start: float, end: float, width: int) -> Axis:
 
 
 def missing_between(times: Sequence[float], cadence: float) -> list[Period]:
-    """Return the periods between two samples in which others are missing (monitoring.md, "Order and holes")."""
+    """Return the periods between two samples in which samples are missing (monitoring.md, "Order and holes")."""
     return [(before, after) for before, after in pairwise(times) if after - before > longest_step(cadence)]
 
 

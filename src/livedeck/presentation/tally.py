@@ -22,7 +22,7 @@ GREEN_SECONDS = 600.0
 """Seconds before the planned start at which the lamp turns green."""
 
 MAX_LETTERS = 32
-"""Maximum number of characters of a text of 5.0; 3.1 has 16."""
+"""Maximum number of characters of a display's text in TSL UMD 5.0. In 3.1, the maximum is 16."""
 
 UNKNOWN_MARK = "? "
 """Beginning of the text of a display whose event is not known now. Its lamp is off."""
@@ -79,7 +79,7 @@ def _is_known(state: EventState, render_time: RenderTime) -> bool:
 
 
 def message(display: Display, version: Version, screen: int) -> bytes:
-    """Return the state of a display as a message. `screen`: number of its screen, for 5.0."""
+    """Return a TSL UMD message with a display's text and lamps. `screen`: number of its screen (TSL UMD 5.0 only)."""
     return _message_31(display) if version == "3.1" else _message_50(display, screen)
 
 
@@ -106,5 +106,5 @@ _DLE, _STX = b"\xfe", b"\x02"
 
 
 def framed(packet: bytes) -> bytes:
-    """Return a packet of 5.0 as a stream carries it: after DLE STX, with each DLE doubled."""
+    """Return a packet of TSL UMD 5.0 as a TCP stream carries it: after DLE STX, with each DLE doubled."""
     return _DLE + _STX + packet.replace(_DLE, _DLE * 2)

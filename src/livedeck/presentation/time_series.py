@@ -169,8 +169,8 @@ def hold_until_answer(state: EventState, render_time: RenderTime, series: TimeSe
 def hold_samples(series: TimeSeries, start: float, end: float, cadence: float) -> TimeSeries:
     """Return the series of a stream from `start` to `end` (epoch s) with a sample every `cadence` seconds.
 
-    Empty columns between two samples are a gap if the samples are too far apart (`longest_step`). Otherwise they repeat
-    the sample before.
+    Empty columns between two samples are a gap if the samples are more than `longest_step` apart. If not, the columns
+    repeat the sample before them.
     """
     axis = series.axis
     first, last = axis.column_of(start), axis.column_of(end)

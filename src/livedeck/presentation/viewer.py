@@ -139,7 +139,7 @@ def is_wrong(state: EventState, render_time: RenderTime) -> bool:
 
 
 def probed(snapshot: Snapshot) -> list[EventState]:
-    """Return the events with a state for viewers, also those whose playlist address the probe lacks."""
+    """Return the events with a state for viewers, including those whose playlist address the probe lacks."""
     return [state for state in snapshot.events if state.viewer is not None]
 
 

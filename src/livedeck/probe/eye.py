@@ -164,7 +164,7 @@ def _failed(fault: int, *, has_sound: bool = False) -> bytes:
 
 
 def look(kind: str, content: bytes) -> bytes:
-    """Return the answer to a segment. Raises any error of PyAV.
+    """Decode a segment and return its brightness cells, last picture, and loudness. Raises any error of PyAV.
 
     Only key frames are decoded. Each decoder, scaler and filter is told to use one thread, because the process may not
     start threads.

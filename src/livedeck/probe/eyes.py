@@ -146,7 +146,7 @@ class Eyes:
                 os.kill(self._killed.pid, SIGKILL)
 
     async def _bury(self) -> None:
-        """Wait until a killed process has ended. Otherwise the loop may leak it."""
+        """Wait until a killed process has ended. Without the wait, the loop may leak the process."""
         if self._killed:
             with suppress(OSError):
                 await self._killed.communicate()

@@ -86,7 +86,7 @@ class Opens(Protocol):
     def open_public(
         self, address: str, headers: Mapping[str, str], *, home: str
     ) -> AbstractAsyncContextManager[Incoming]:
-        """Open the reply of an address. Raises Misconfigured, Unreachable or Unreadable, also while it is read."""
+        """Open the reply of an address. Raises Misconfigured, Unreachable or Unreadable, even while it is read."""
 
 
 class Fetcher:

@@ -269,10 +269,10 @@ def _samples(recorded: Recorded) -> Readings:
 
 
 def _on_air(recorded: Recorded, event: EventRecord) -> Spans:
-    """Return the time from start to end of each stream. A stream without an end lasts to the end of the data.
+    """Return the time on air of each stream, from its start to its end or to the end of the data.
 
-    A completed stream without an end counts only if it was seen on air. `event`: last record of the event, which may be
-    later than the period.
+    If the event is completed and the stream has no end, the stream counts only if an earlier record has it on air.
+    `event`: last record of the event, which may be later than the period.
     """
     last: dict[str, EventRecord] = {}
     ends = completions((*recorded.events, event))

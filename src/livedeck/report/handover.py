@@ -77,7 +77,7 @@ class Handover:
 
 
 async def read_handover(history: HistoryReads, now: datetime, windows: Sequence[MaintenanceWindow] = ()) -> Handover:
-    """Read the sheet from the history. `windows`: maintenance windows of the settings."""
+    """Read the history and return the handover sheet. `windows`: maintenance windows of the settings."""
     events = [record for record in await latest_events(history) if not record.is_gone]
     alarms = sorted(await history.standing_alarms(now), key=lambda alarm: (alarm.severity.rank, alarm.since))
     watches = await history.watched(now - _LOOK_BACK, now + _LOOK_BACK)

@@ -98,7 +98,7 @@ def place(time: float, within: Span) -> float:
 
 
 def status_bars(samples: Readings, within: Span, spacing: float) -> str:
-    """Return a bar for the worst status of each column, unless the status is normal. `spacing`: as in `columns_of`."""
+    """Return an SVG bar for each column whose worst status is not normal. `spacing`: as in `columns_of`."""
     step = WIDTH / COLUMNS
     parts = []
     axis = axis_of(within)

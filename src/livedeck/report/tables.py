@@ -1,4 +1,4 @@
-"""Past as JSON and CSV. No spreadsheet evaluates a cell of the CSV as a formula. Pure."""
+"""Recorded history of an event as JSON and CSV. No spreadsheet evaluates a cell of the CSV as a formula. Pure."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _USUAL = 10.0
 """Assumed seconds between rounds, if there is only one."""
 
 _MISSED = 3
-"""Multiple of the usual interval. If two rounds are further apart, the time between them counts as not seen."""
+"""Multiple of the usual interval between two rounds of the probe. A longer time without a round counts as not seen."""
 
 ViewerFigure = tuple[str, str, float | None]
 """Name of a figure, its text, and its number: seconds, percent or a count; None if unknown."""

@@ -97,7 +97,7 @@ class Crowd:
     unused: dict[Connection, None] = field(default_factory=dict)
 
     def make_room(self) -> bool:
-        """Close the oldest connection without a request. Returns False if there is none."""
+        """Close the oldest connection that has sent no request. Returns False if there is none."""
         while self.unused:
             oldest = next(iter(self.unused))
             del self.unused[oldest]

@@ -180,7 +180,7 @@ class Clock:
 
 
 _CRITERIA = ("method", "path", "operation", "event", "token")
-"""Criteria that `Faults.add` takes as keywords, too, because no field of a fault has these names."""
+"""Criteria of `match` that `Faults.add` also accepts as keywords. No field of a fault has one of these names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,7 +197,7 @@ class Parameters(BaseModel):
         return [field.alias or name for name, field in cls.model_fields.items()]
 
     def given(self) -> dict[str, Any]:
-        """Return the values that were sent, also inside nested objects."""
+        """Return the values that were sent, and in nested objects also only the sent values."""
         fields = type(self).model_fields
         return {name: _given(getattr(self, name)) for name in fields if name in self.model_fields_set}
 

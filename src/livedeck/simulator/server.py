@@ -1,4 +1,4 @@
-"""Simulator on a socket, in the caller's event loop."""
+"""Server of the simulator: it listens on a socket and runs in the caller's event loop."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def show_text(text: str) -> Shown:
 def secret_parts(address: str, *, has_key: bool = False) -> Iterator[str]:
     """Yield the secret parts of an address: password, key and values of parameters.
 
-    `has_key`: the last segment of the path is a key. Otherwise the path of an http address consists of ids, which are
+    `has_key`: the last segment of the path is a key. If False, the path of an http address consists of ids, which are
     no secrets.
     """
     opened = _OPEN.fullmatch(address)

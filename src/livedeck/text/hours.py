@@ -16,7 +16,10 @@ _SPAN = re.compile(
 
 
 class Span(NamedTuple):
-    """Hours from `begin` to `end` on some weekdays (0 is Monday). If `end` is before `begin`, it is on the next day."""
+    """Hours from `begin` to `end` on some weekdays (0 is Monday).
+
+    If `end` is before `begin`, the hours end on the next day.
+    """
 
     days: frozenset[int]
     begin: time

@@ -120,7 +120,7 @@ class SecretRegister:
             self._short_counts = [0] * _MIN_ANYWHERE
 
     def mask(self, text: str) -> str:
-        """Mask every secret in a text, also in escaped or encoded form."""
+        """Mask every secret in a text, even if it is escaped or encoded."""
         if not self._secrets:
             return text
         for secret in self._secrets_in(text):

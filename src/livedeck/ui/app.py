@@ -336,7 +336,7 @@ class Deck(ExactApp):
                 self.snapshot_signal.publish(None)
 
     def machine_time(self) -> datetime:
-        """Return the current time of this machine's clock, also while the past is shown."""
+        """Return the current time of this machine's clock, even while the past is shown."""
         return self._now.clock.now() if self._now else self.past.machine_time() if self.past else self.clock.now()
 
     async def _check_uploads(self) -> None:
@@ -514,8 +514,8 @@ class Deck(ExactApp):
     ) -> None:
         """Clear the selection if the rows no longer contain the selected event.
 
-        Actions apply to the selected event, so the event must be visible. `everything`: all rows, also those that the
-        filter hides. `first`: event under the cursor until a person chooses one; None without rows.
+        Actions apply to the selected event, so the event must be visible. `everything`: all rows, hidden rows included.
+        `first`: event under the cursor until a person chooses an event; None without rows.
         """
         displayed = self.displayed()
         if displayed is not None and rows is displayed.snapshot.events:

@@ -100,7 +100,7 @@ _SIGNALLED = {128 + number for number in (1, 2, 15)}
 def _for_rehearsal(settings: Settings) -> Settings:
     """Return the settings for a rehearsal: a history of its own, and no receivers unless --notify is given.
 
-    Raises SettingsError for settings that would mix the followed clock with another one.
+    Raises SettingsError if Redis is configured, because Redis has its own clock.
     """
     if settings.engine.redis_url_command or settings.engine.redis_url_file:
         raise SettingsError(

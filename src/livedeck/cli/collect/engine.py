@@ -48,9 +48,9 @@ class Membership:
 
     @property
     def fault(self) -> str:
-        """Reason why notifications may be missing: Redis is unreachable for long, and this collector is no notifier.
+        """Reason why notifications may be missing; empty if there is none.
 
-        Otherwise empty.
+        There is one if Redis has been unreachable for long, and this collector is no notifier.
         """
         since = self.engine.fault.apart_since
         if since is None or self.spool.is_on_duty or SystemClock().now() - since < _LONG_APART:

@@ -1,1 +1,1 @@
-"""Commands that look at one live event."""
+"""Commands about one live event: checks, quality of service, chat, and waits for a state."""

@@ -55,7 +55,7 @@ Its arguments are the client, the typed names, the objects that the history know
 """
 
 CALENDAR = "ics"
-"""Format of a list of events that is a calendar."""
+"""Format that prints the events as a calendar."""
 
 _ON_AIR_FOR = timedelta(minutes=10)
 """Maximum age of the newest sample of an event that counts as on air (monitoring.md, "Missing events")."""
@@ -249,7 +249,7 @@ async def _on_air(settings: Settings) -> tuple[str, ...]:
 
 
 async def _recorded(settings: Settings) -> tuple[EventRecord, ...]:
-    """Return the records of events that the history of this machine has for the time of the calendar.
+    """Return the event records in the calendar's time range, from the history of this machine.
 
     Raises NotReadError.
     """

@@ -189,7 +189,7 @@ def _text(name: str, report: Report, drill: Score | None) -> str:
 
 
 async def _give(report: Report, drill: Score | None, output: Path | None, output_format: str, *, force: bool) -> int:
-    """Print the report, or write its files. Returns the exit code."""
+    """Print the report, or write it in every format to the folder `output`. Returns the exit code."""
     if output_format == PLOT:
         from livedeck.report.plot import facts_plot
 

@@ -65,7 +65,7 @@ def command(
 
 
 def _written(content: Mapping[str, Any], output_format: str) -> str:
-    """Return the text of a file. Raises UsageError without the package for YAML."""
+    """Return the text of a show file. Raises UsageError if the format is YAML and its package is missing."""
     if output_format == "toml":
         import tomlkit
 

@@ -182,7 +182,11 @@ async def run_wallboard(settings: Settings, wall: Wall, terms: tuple[Term, ...],
 
 
 class OpenOutputs(NamedTuple):
-    """Open outputs: receiver of each picture, receiver of each model, and address of the page; None if not wanted."""
+    """Open outputs of the wall.
+
+    `publish_picture`: called with each picture; None without a file for pictures. `publish_model`: called with each
+    model; None without a page. `address`: address of the page, or empty.
+    """
 
     publish_picture: Callable[[Picture], None] | None = None
     publish_model: Callable[[WallModel], None] | None = None

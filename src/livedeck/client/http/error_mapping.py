@@ -163,9 +163,9 @@ def _error_type(status: int, code: int | None) -> type[Rejected]:
 
 
 def _implied_status(status: int, code: int | None) -> int:
-    """Return the status that a reply stands for. For an error body with status 2xx, its code contains the status.
+    """Return the status that a reply means. In an error body with status 2xx, the code contains the status.
 
-    Code 400404 stands for status 400.
+    Code 400404 means status 400.
     """
     return code // 1000 if status < 300 and code is not None else status
 

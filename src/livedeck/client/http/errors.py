@@ -223,7 +223,7 @@ class Rejected(ApiError):
 
     @property
     def is_documented(self) -> bool:
-        """True if the reply has the platform's error body. Otherwise something else may have sent it."""
+        """True if the reply has the platform's error body. If False, a proxy or another server may have sent it."""
         return self.code is not None
 
     @property

@@ -130,7 +130,7 @@ class Outgoing:
 
         `silence`: seconds without a byte after which reading fails.
 
-        Raises Misconfigured, Unreachable or Unreadable, also while the reply is read.
+        Raises Misconfigured, Unreachable or Unreadable, even while the reply is read.
         """
         check_outgoing(address)
         guard = self._guard(urlsplit(address).scheme)
@@ -146,7 +146,7 @@ class Outgoing:
         `home`: configured address that led to `address`. Allowed are public networks and the network of `home`. Plain
         http is allowed only if `home` is http. Neither cookies nor credentials are sent.
 
-        Raises Misconfigured, Unreachable or Unreadable, also while the reply is read.
+        Raises Misconfigured, Unreachable or Unreadable, even while the reply is read.
         """
         host = urlsplit(home).hostname or ""
         if host not in self._public_clients:  # one for each host, since a reused connection is not judged again

@@ -50,9 +50,10 @@ class TokenRenewal:
             return self.token != refused
 
     def explain(self, error: Unauthorized) -> Unauthorized:
-        """Return the error with the source's advice before its text, or with the reason why the renewal failed.
+        """Return the error with a new text: what the user can do, then the error's own text in brackets.
 
-        An error that may not be from the platform is returned as it is, because it proves nothing about the token.
+        If the last read of the token's source failed, its reason replaces the advice. An error that may not be from the
+        platform stays unchanged, because it proves nothing about the token.
         """
         if self._source is None or not error.is_documented:
             return error

@@ -173,7 +173,7 @@ def data(document: object, summary: str) -> object:
 
 
 def rows(document: object, summary: str) -> list[object]:
-    """Return the list in the envelope. Raises Unreadable for anything else, also for null."""
+    """Return the list in the envelope. Raises Unreadable for anything else, even for null."""
     value = data(document, summary)
     if isinstance(value, list):
         return value

@@ -546,7 +546,7 @@ class Transport:
         return Unreachable(f"{request.summary}: {text}{not_sent}", cause, is_connected=is_connected)
 
     def _failed_proxy(self, url: httpx.URL, error: Exception) -> Proxy | None:
-        """Return the proxy if it caused the error: it could not be reached or opened no tunnel. Otherwise None."""
+        """Return the proxy if it caused the error (unreachable, or opened no tunnel); None if it did not."""
         is_before_tunnel = isinstance(error, (*_PROXY_FAILED, *_NOT_CONNECTED)) and lost_cause(error) != "tls"
         return self._route.proxy_for(url.scheme, url.host) if is_before_tunnel else None
 
@@ -718,7 +718,7 @@ async def _sent_chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
 
 
 def _is_delimited(response: httpx.Response) -> bool:
-    """Return whether the body has a marked end, so that a broken connection is noticed."""
+    """Return whether a broken connection in the middle of the body is noticed, because the body's end is marked."""
     is_in_process = "network_stream" not in response.extensions
     names = {"content-length", "transfer-encoding", "content-encoding"}
     return is_in_process or response.http_version == "HTTP/2" or bool(names & {*response.headers})

@@ -36,7 +36,7 @@ class Poster(Model):
 
 
 class Posters(Resource):
-    """Posters of videos, and the upload of one for a video or an event."""
+    """Calls for the posters of videos. A poster can also be uploaded for an event."""
 
     async def list(
         self, video_id: Identifier, *, page: int = 1, per_page: int = 20, order: str | None = None

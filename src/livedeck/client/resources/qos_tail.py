@@ -1,7 +1,7 @@
 """Parses only the new samples of a QoS reply, because each reply repeats up to 3600 samples of the one before.
 
 The result is always the same as after parsing the whole reply. Samples of the last reply are reused only if the new
-reply repeats their bytes. Otherwise the new reply is parsed whole.
+reply repeats their bytes. If it does not, the new reply is parsed whole.
 """
 
 from __future__ import annotations

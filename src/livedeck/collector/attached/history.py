@@ -29,7 +29,7 @@ class AttachedHistory(History):
         await self._send("intent", record)
 
     async def record_action(self, record: ActionRecord) -> bool:
-        """Store a person's action, and send it to the collector. Returns whether this machine's history has it."""
+        """Store a person's action, and send it to the collector. Returns whether this machine's history stored it."""
         is_written = await super().record_action(record)
         await self._send("action", record)
         return is_written

@@ -555,7 +555,7 @@ class Remote:
         return str(found["link"]), parse_timestamp(str(found["until"]))
 
     async def _carry_out(self, command: AlarmCommand) -> bool:
-        """Send a command to the collector, or to this deck's own monitor while it polls alone. Raises AlarmRefused."""
+        """Send a command to the collector; while this deck polls alone, to its own monitor. Raises AlarmRefused."""
         command = replace(command, shown=command.shown or self._shown_of(command.key), actor=self.actor)
         if command.key == _OWN:
             action = self._own.act(command, self.clock.now(), on_air=False)

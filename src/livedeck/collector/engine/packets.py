@@ -96,9 +96,9 @@ def decode_answer(event_id: str, body: str, now_ms: int) -> SharedAnswer:
             raise ValueError("columns of different lengths")
         at = int(values["at"]) / 1000
         if not all(0 <= time < _LATEST for time in (*samples.time, at)):
-            raise ValueError("a time out of range")
+            raise ValueError("a time is out of range")
         if any(abs(value) > _MAX_NUMBER for column in columns for value in column):  # False for NaN
-            raise ValueError("a sample out of range")
+            raise ValueError("a sample is out of range")
         if max(samples.dropped, *samples.unreadable.values(), 0) > _MAX_NUMBER:
             raise ValueError("a count out of range")
         dated = _dated(values.get("dated"))  # missing from collectors of an older version

@@ -270,8 +270,8 @@ class SharedStore:
         Args:
             events: Event id -> how its lease is claimed.
             span_ms: Lifetime of the leases and of the registration, in milliseconds.
-            expected_ms: Expected time of Redis. A claim that runs much later is refused. Otherwise a Redis that hung
-                would run old claims of dead workers.
+            expected_ms: Expected time of Redis. A claim that runs much later is refused, because a Redis that hung may
+                run old claims of dead workers.
             workers: Workers at the last claim.
             generation: Generation to store if Redis has none.
             is_able: This collector can poll the platform; if False, it gets no lease.

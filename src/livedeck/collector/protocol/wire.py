@@ -167,12 +167,12 @@ class Held:
 
     @property
     def snapshot(self) -> Snapshot:
-        """Snapshot with the samples of this copy."""
+        """Collector's snapshot, with the samples that this copy holds."""
         return self.last.snapshot
 
     @classmethod
     def listed(cls, listing: Mapping[str, Any]) -> Held:
-        """Make the copy from a listing. Raises UnknownSchemaError, UnreadableSnapshotError."""
+        """Make a copy from a listing, which is a whole snapshot. Raises UnknownSchemaError, UnreadableSnapshotError."""
         schema = listing.get("schema")
         if isinstance(schema, int) and schema > SCHEMA:
             raise UnknownSchemaError(f"COLLECTOR SPEAKS SCHEMA {schema}: upgrade this deck")

@@ -29,7 +29,7 @@ REFUSED_ACTION = "collector.token"
 """Name of a refused token in the audit."""
 
 MAX_KEPT, _MAX_BYTES = 1000, 2**20
-"""Maximum number of tokens in the file of last uses, and of its bytes. The file keeps the tokens used last."""
+"""Maximum number of tokens in the file of last uses, and its maximum size in bytes. Tokens used last are kept."""
 
 _log = Log("livedeck.collector")
 
@@ -65,7 +65,7 @@ def read_uses(path: Path) -> Mapping[str, Use]:
 
 
 class _Refused(NamedTuple):
-    """Key by which refusals are counted. `peer`: client's address; empty for several addresses together."""
+    """Key by which refusals are counted. `peer`: client's address; empty for the sum of several addresses."""
 
     peer: str
     reason: str

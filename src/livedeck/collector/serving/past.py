@@ -71,7 +71,7 @@ def routes(history: HistoryReads | None, now: Callable[[], datetime]) -> list[Ro
 
 
 def endpoint(question: Question) -> Endpoint[_Past]:
-    """Return the endpoint of a question, without the types that only its description needs."""
+    """Return the endpoint of a question, without the parameter and reply types. `described` adds these."""
 
     async def respond(past: _Past, request: Request, _: Caller) -> Response:
         return await past.respond(question, request)

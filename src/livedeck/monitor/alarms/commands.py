@@ -77,7 +77,7 @@ def carry_out(  # noqa: PLR0911  a return for each kind
 
 
 def is_of(shown: Shown, alarm: Alarm) -> bool:
-    """Return whether `shown` is this occurrence of the alarm. The starts may differ a little between two decks."""
+    """Return whether the operator saw this occurrence of the alarm. Its start may differ a little between two decks."""
     return abs(shown.since - alarm.since) <= onset_tolerance(alarm.kind)
 
 

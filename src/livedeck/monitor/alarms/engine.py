@@ -70,7 +70,7 @@ class Evaluation(NamedTuple):
 class AlarmEngine:
     """Alarms of this process.
 
-    `alarms`: all current alarms by key, also those that are not announced yet.
+    `alarms`: all current alarms by key, including those that are not announced yet.
     """
 
     def __init__(self, thresholds: Thresholds, windows: Sequence[MaintenanceWindow] = ()) -> None:

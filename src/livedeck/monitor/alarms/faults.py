@@ -288,8 +288,8 @@ def _is_unseen(alarm: Alarm, state: MonitorState) -> bool:
 def is_end_over(alarm: Alarm, state: MonitorState) -> bool:
     """Return whether the alarm of an event that ended on air is over.
 
-    It is over once a person has acknowledged it. Otherwise, a gone event must be served again; any other event must be
-    on air again, or `_END_LASTS` seconds must have passed.
+    An acknowledged alarm is over. An unacknowledged alarm of a gone event is over when the event is served again. Any
+    other unacknowledged alarm is over when its event is on air again, or after `_END_LASTS` seconds.
     """
     event = state.by_id.get(alarm.event_id)
     if alarm.acknowledged_at is not None or is_of_gone_event(alarm):

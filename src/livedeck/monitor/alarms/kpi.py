@@ -24,7 +24,7 @@ from livedeck.monitor.model.thresholds import AlarmLimits
 PER_HOUR, MOST_IN_10_MIN, FLOOD_SHARE = 6.0, 10.0, 0.01
 CHATTERING, FLEETING, STALE, ACTOR_SHARE = 0.0, 0.05, 5.0, 0.05
 CRITICAL_SHARE, ACKNOWLEDGE_P50, ACKNOWLEDGE_P95, PRECISION = 0.05, 60.0, 300.0, 0.9
-"""Goals of the figures."""
+"""Goals of the key figures: share of criticals, median and 95th percentile of seconds to acknowledge, precision."""
 
 NOT_RECORDED, NOT_WATCHED, NOTHING = "not recorded", "not watched", "nothing to measure"
 UNDER_AN_HOUR = "under 1 h watched"
@@ -76,9 +76,9 @@ class AlarmHistory(NamedTuple):
 def announcements(log: Iterable[AlarmRecord], limits: AlarmLimits) -> list[AlarmRecord]:
     """Return the transitions that announced an alarm, without infos, because nobody is notified of infos.
 
-    The history has onsets at their true times, also those never announced. An onset of a shared kind was not announced
-    if the alarm was hidden within the longest wait. An onset in a silence was not announced either. A hidden or
-    silenced alarm was announced when it became visible.
+    The history has every onset at its true time, announced or not. An onset of a shared kind was not announced if the
+    alarm was hidden within the longest wait. An onset in a silence was not announced either. A hidden or silenced alarm
+    was announced when it became visible.
     """
     log, wait = [*log], timedelta(seconds=limits.shared_hold_most)
     hidden = _times_of(log, {AlarmTransition.SUPPRESSED})

@@ -81,7 +81,10 @@ def advance(
 
 
 def _add_ended(key: AlarmKey, alarm: Alarm | None, fault: ActiveFault, now: datetime, limits: AlarmLimits) -> Alarm:
-    """Return the alarm after a fault that has ended. A new fault stays present for this evaluation."""
+    """Return the alarm after a fault that has ended since the last evaluation.
+
+    If the alarm did not show the fault yet, it shows the fault as present in this evaluation.
+    """
     if alarm is None:
         return raise_alarm(key, fault, now, limits)
     if _is_same(fault, alarm):

@@ -44,13 +44,16 @@ class SilenceGone(AlarmRefused):
 
 
 def case_event(state: EventState) -> CaseEvent:
-    """Return an event as matchers see it."""
+    """Return the fields of an event that matchers compare."""
     event = state.event
     return CaseEvent(state.id, event.name or state.id, event.parent_id or "", state.content.value)
 
 
 def case_of(alarm: Alarm, events: Mapping[str, CaseEvent]) -> Case:
-    """Return an alarm as matchers see it. `events`: events by id; any other event has only a name."""
+    """Return the fields of an alarm that matchers compare.
+
+    `events`: events by id. An affected event that is missing there has only its id and name.
+    """
     names = {alarm.event_id: alarm.subject} if alarm.event_id else {}
     names |= {event_id: event_id for event_id in alarm.affects if event_id not in names}
     affected = [events.get(event_id, CaseEvent(event_id, name)) for event_id, name in names.items()]

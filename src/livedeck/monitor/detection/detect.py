@@ -94,7 +94,7 @@ class StreamRules(Record, dict=True):
 def still_valid(analysis: SignalAnalysis, before: StreamRules, after: StreamRules) -> SignalAnalysis:
     """Return the part of an analysis that is still valid after a change of the rules.
 
-    This is the whole analysis if both rules judge its samples alike. Otherwise it is only the oldest checkpoint, from
+    If both rules judge its samples alike, the whole analysis is valid. If not, only the oldest checkpoint is, from
     which the samples are judged again.
     """
     if before is after:

@@ -60,7 +60,10 @@ class DeliveryJudge(Record):
         return presence(self.asks, self.newest, self.limits, self.interval, self.before, watched_since=self.known_since)
 
     def after_empty(self, at: float) -> DeliveryJudge:
-        """Return the state after a good reply without a new sample. `at`: time of the request and of the reply."""
+        """Return the state after a good reply without a new sample.
+
+        `at`: time that counts as both the time of the request and the time of the reply.
+        """
         after = replace(
             self,
             asks=self.asks.after_answer(at, at, self.interval, has_news=False),

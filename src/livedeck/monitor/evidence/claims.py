@@ -112,7 +112,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "a minute below half of the limits",
         ),
         "UNIT_UNKNOWN": Claim(
-            "rates that are plausible in kbit/s, and none that can only be bit/s",
+            "rates that are plausible as kbit/s, and no rate that is too high for kbit/s",
             "",
             "numbers that prove the unit, or a person's choice",
         ),
@@ -162,7 +162,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "VIEWER_FROZEN": _of_rounds("decoded segments whose picture has not moved for 60 s", "the picture moves"),
         "VIEWER_SILENT": _of_rounds("decoded segments without sound for 20 s", "there is sound"),
         "CDN": Claim(
-            "faults of viewers that began together on enough events of one host, while the API answers",
+            "viewer faults that began together on enough events of one CDN host, while the API answers",
             "",
             "fewer than two of its events still fail, or fewer than half of the number that starts an incident",
         ),

@@ -103,7 +103,7 @@ class OwnWatch:
                 measured.clear()
 
     def beat(self, pulse: Pulse, due: float, thresholds: Thresholds) -> NotWatched | None:
-        """Take a regular pulse. Unlike `pulse`, this also counts the lateness."""
+        """Take a pulse of the regular series. Unlike `pulse`, this method also counts how late the pulse is."""
         stop = self.pulse(pulse, due, thresholds)
         late = max(0.0, pulse.monotonic - due)
         stops = [each for each in self.stops if each.why is not Why.SLOW]

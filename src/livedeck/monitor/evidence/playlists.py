@@ -78,8 +78,8 @@ class Playlists(Record):
 def playlists_of(events: Iterable[EventState], since: datetime | None = None) -> Playlists | None:
     """Return the playlists of the events on air; None without a probe.
 
-    `since`: start of the platform's silence (this machine's clock); only events with a later round count. If it is
-    None, an event counts unless its encoder may be away (`is_fed`), because a playlist stops with its encoder.
+    `since`: start of the platform's silence (this machine's clock); only events with a later round count. If `since` is
+    None, only events whose encoder sends count (`is_fed`), because a playlist stops when its encoder stops.
     """
     hosts: dict[str, list[ViewerState]] = {}
     proven = 0

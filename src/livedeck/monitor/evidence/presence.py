@@ -20,8 +20,10 @@ ANSWERS_APART = 4.0
 """Minimum seconds between the first and the last reply without a new sample. One reply may come from a bad replica."""
 
 LOOK_AFTER, LOOK_WITHIN = timedelta(seconds=4), timedelta(seconds=30)
-"""Earliest time after the last sample at which a reply shows whether the event was completed, and longest wait for such
-a reply."""
+"""Times after the last sample of an event: from the first on, a reply shows whether the event was completed.
+
+After the second, no such reply is awaited any more.
+"""
 
 LEAST_WAIT = 15.0
 """Minimum delivery delay (s) that `movement_wait` assumes."""
@@ -30,7 +32,7 @@ _MISSED = 2.0
 """More poll intervals than this between two polls of a stream show that a poll is missing."""
 
 _ALMOST_ALL = 0.99
-"""Share of the streams whose delay is at most the usual delay of the platform (`usual_of_platform`)."""
+"""Share of the streams. The platform's usual delay (`usual_of_platform`) is the maximum delay of this share."""
 
 
 def may_have_ended(event: EventState, skew: float, now: datetime) -> bool:

@@ -40,7 +40,7 @@ _PAGE = 2048
 """Bytes of a page. Each minute, the samples of 200 streams move to one page each, so larger pages write more bytes."""
 
 CACHE = 4096
-"""Memory for pages, in KiB: enough for the last page of each stream and the pages of a chart."""
+"""Size of SQLite's page cache in KiB: enough for the last page of each stream and the pages of a chart."""
 
 _LOG_LIMIT = 4 * 2**20
 """Bytes at which SQLite moves the write-ahead log into the file. Also the maximum size on disk of an empty log."""

@@ -122,7 +122,7 @@ class PlatformWatch:
             yield self._stretch
 
     def end(self) -> Iterator[WatchRecord]:
-        """End the current stretch, if any, and yield it."""
+        """End the current stretch of watched time, if any, and yield its record."""
         stretch, self._stretch, self._written = self._stretch, None, None
         if stretch:
             yield stretch

@@ -84,7 +84,7 @@ _OPENING_LIMITS = {
 """Limits of SQLite while it reads the schema of an unknown file."""
 
 _LONGEST = 8 * 2**20 + 65_536
-"""Maximum length of a row in bytes: of its body and the other columns."""
+"""Maximum size of a row in bytes: 8 MiB for its largest column, and 64 KiB for the other columns."""
 
 _TURN = 1000
 """Steps of SQLite's machine between two checks of the step limit; a check takes as long as about ten steps."""
@@ -256,7 +256,7 @@ class Foreign(Database):
                 raise
 
     def rows(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """Return every row of a query. Raises StorageError, also if the result exceeds the limits of the class."""
+        """Return every row of a query. Raises StorageError, even if the result exceeds the limits of the class."""
         return list(self.each(statement, values))
 
     def each(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:

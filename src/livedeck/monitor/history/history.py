@@ -185,7 +185,7 @@ class History(HistoryReads):
         await self._queue.write(journal.entry(Marker(at, event_id, text), at, event_id))
 
     async def notified(self, record: NotificationRecord) -> None:
-        """Store a notification of the deck."""
+        """Store a message that this deck has shown."""
         await self._queue.write(journal.entry(record, record.at, record.event_id))
 
     async def remember_material(self, record: MaterialRecord) -> None:

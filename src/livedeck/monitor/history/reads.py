@@ -1,4 +1,4 @@
-"""Queries of a history: of a deck's own, or of a file that another process writes."""
+"""Queries of a history, which this process or another process writes."""
 
 from __future__ import annotations
 

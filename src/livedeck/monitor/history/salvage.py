@@ -141,7 +141,7 @@ def salvage(damaged: Path, into: Path, now: datetime, *, limit: float = _LIMIT) 
 
 
 class _Shape(NamedTuple):
-    """Form of a table's rows in the file."""
+    """Columns of a table, and the form in which SQLite stores its rows. `is_index`: in an index (WITHOUT ROWID)."""
 
     columns: tuple[Column, ...]
     is_index: bool
@@ -469,7 +469,7 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 
 def _shapes(db: Database) -> dict[str, _Shape]:
-    """Return table -> form of its rows."""
+    """Return table -> columns and storage form of its rows."""
     shapes = {}
     scripts = {**ADDED, **dict(db.rows("SELECT name, sql FROM sqlite_master"))}
     for table, columns in TABLES.items():

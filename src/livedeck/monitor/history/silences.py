@@ -54,7 +54,7 @@ def read(db: Database, after: int) -> tuple[int, tuple[Silence, ...]]:
 
 
 def since(db: Database, moment: datetime) -> tuple[Silence, ...]:
-    """Return the present values of each silence that ends at `moment` or later, in the order of their start."""
+    """Return the silences that end at `moment` or later, each with its latest values, in the order of their starts."""
     found = Silences().including(read(db, 0)[1]).latest.values()
     kept = [silence for silence in found if silence.ends_at >= moment]
     return tuple(sorted(kept, key=lambda silence: (silence.starts_at, silence.id)))

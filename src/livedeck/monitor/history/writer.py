@@ -389,7 +389,7 @@ class HistoryWriter:
         return SampleWriter(Database(self._path, limit=self._limit))
 
     def _prune(self) -> None:
-        """Prune one step, also in a full file. Raises StorageError only if the file is corrupt."""
+        """Delete a part of the rows that are too old. Raises StorageError only if the file is corrupt."""
         if self._samples is None:
             return
         db = self._samples.db

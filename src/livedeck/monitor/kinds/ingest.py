@@ -197,7 +197,7 @@ INGEST_KINDS = (
         diagnosis=Diagnosis(
             cause="The encoder was cut off: connection or power failed, or somebody stopped it.",
             viewers="A frozen or waiting screen; the stream ends with the reconnect window.",
-            advice="Call the encoder's operator; restart it, or lengthen the window.",
+            advice="Call the encoder's operator; restart it before the window ends.",
         ),
     ),
     AlarmKind(

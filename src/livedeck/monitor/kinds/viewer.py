@@ -359,7 +359,7 @@ VIEWER_RULES: Mapping[str, ViewerRule] = MappingProxyType(
         "VIEWER_SILENT": ViewerRule(_judge_silent, "viewer_rounds", "viewer_blank"),
     }
 )
-"""Kind -> rule of its fold."""
+"""Alarm kind -> rule that judges the rounds of the probe."""
 
 VIEWER_ALARMS = frozenset(VIEWER_RULES)
 """Names of the kinds of this file."""

@@ -1,1 +1,1 @@
-"""Frozen values that leave the monitor. These modules hold data and judge nothing."""
+"""Frozen values that the monitor returns to its callers. These modules hold data and judge nothing."""

@@ -53,7 +53,7 @@ class CaseEvent(NamedTuple):
 
 
 class Case(NamedTuple):
-    """Alarm as matchers see it.
+    """Fields of an alarm that matchers compare.
 
     `events`: the affected events; empty for the deck's own alarms. `targets`: id and name of the affected part.
     """

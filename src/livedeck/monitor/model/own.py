@@ -74,4 +74,4 @@ class OwnState(Record):
 
 
 WATCHING = OwnState()
-"""State of a process without stops and slowness."""
+"""State of a process that has not stopped and is not slow."""

@@ -138,7 +138,7 @@ class Rulings(Record):
         return self.including([ruling]) != self
 
     def on(self, event_id: str, stream_id: str) -> tuple[Ruling, ...]:
-        """Return the rulings on an event and its stream, marks first."""
+        """Return the rulings on an event and its stream: first the marks of usual values, then the chosen content."""
         choice = self.choices.get(event_id)
         chosen = (choice,) if choice and choice.profile else ()
         return (*self.marks.get((event_id, stream_id), ()), *chosen)

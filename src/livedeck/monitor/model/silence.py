@@ -84,7 +84,7 @@ class Silence(Record):
 
     @property
     def what(self) -> str:
-        """Matchers in words."""
+        """Conditions of the silence in words; `everything` without a condition."""
         return ", ".join(matcher.text for matcher in self.matchers) or "everything"
 
     def covers(self, at: datetime) -> bool:

@@ -20,7 +20,7 @@ class Limit(NamedTuple):
 
 
 def limits_of(table: type) -> dict[str, Limit]:
-    """Return name -> unit and reason, for each limit in a class."""
+    """Return field -> unit and reason, for each field of the class that is a limit."""
     hints = get_type_hints(table, include_extras=True)
     return {name: limit for name, hint in hints.items() for limit in getattr(hint, "__metadata__", ())}
 

@@ -15,7 +15,7 @@ from typing import Any
 from livedeck.record import Record
 
 STALE_INTERVALS = 3
-"""Intervals after which the last round of a probe is out of date."""
+"""Number of intervals after which an event's last round of the probe is out of date."""
 
 
 class Source(StrEnum):

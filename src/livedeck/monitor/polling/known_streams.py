@@ -38,7 +38,7 @@ def remembered_streams(current: KnownStream | None, history: Iterable[StreamReco
 
 
 async def known_streams(api: Api, event: Event, history: Iterable[StreamRecord]) -> tuple[KnownStream, ...]:
-    """Return the streams of `remembered_streams` and of recordings, without duplicates. Raises ApiError."""
+    """Return the event's streams without duplicates: current, in the history, with a recording. Raises ApiError."""
     remembered = remembered_streams(await current_stream(api, event), history)
     return _unique([*remembered, *[stream async for stream in _recorded(api, event)]])
 

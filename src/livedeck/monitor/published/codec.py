@@ -471,7 +471,7 @@ _LONGEST_TIME = 1e10
 """Largest number of seconds, as a duration or since the epoch: about 300 years."""
 
 _RATES = frozenset({"nominal_fps", "baseline_video", "limit_video"})
-"""Fields with rates; all other numbers are seconds."""
+"""Names of the fields that hold a bit rate or frame rate. Every other `float` field holds seconds."""
 
 
 def _text(value: Any) -> Any:

@@ -59,7 +59,7 @@ def on_bad_sample(interval: FaultInterval, time: float, evidence: Evidence, hold
 def on_other_sample(interval: FaultInterval, level: Level, time: float, good_since: float) -> FaultInterval | None:
     """Return the fault after a sample that is not bad; None if the fault was only pending.
 
-    `good_since`: start of the good signal, if this is the first good sample.
+    `good_since`: start of the good signal; used only for the first good sample.
     """
     if not interval.is_raised:
         return None

@@ -77,7 +77,10 @@ class Levels:
         return self.fps_away is not None and self.fps_away.is_pending
 
     def held(self, time: float, thresholds: Thresholds) -> frozenset[str]:
-        """Return the rates from which nothing is learnt now, because of an excursion; audio only for a limited time."""
+        """Return the rates that are in an excursion, so that their usual values are not learnt from them now.
+
+        Audio is held for at most `dirty` seconds of an excursion.
+        """
         held = {FPS} if self.fps_away else set()
         if self.video_away or self.is_fps_pending:
             held.add(VIDEO)

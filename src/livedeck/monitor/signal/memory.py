@@ -125,8 +125,8 @@ class StreamMemory:
     ) -> SampleFeatures:
         """Store the next sample and return its features.
 
-        While a run warms up, statuses are not counted and rates are not judged. `had_sound`: an earlier stream of the
-        event had sound.
+        In the first `warm_up` seconds after a start or a silence, statuses are not counted and rates are not judged.
+        `had_sound`: an earlier stream of the event had sound.
         """
         time, status = readings.time[index], readings.status[index]
         measured = Rates(readings.video[index], readings.audio[index], readings.fps[index])

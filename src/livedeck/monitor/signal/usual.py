@@ -21,10 +21,10 @@ _TOP_SLOTS = 120
 
 _FROZEN_SLOTS = 18
 _FLOOR_SLOTS = 30
-"""Number of newest slots of a constant rate, or of a rate learnt only lately, to compare with the floor."""
+"""Number of newest slots to compare with the floor if the rate is constant, or learnt too briefly to be sure."""
 
 _RISING_SLOTS = 6
-"""Number of newest slots whose rate is compared with earlier slots to recognise a rising rate."""
+"""Number of newest slots. If their rate is higher than that of earlier slots, the rate counts as rising."""
 
 _RISING = 1.08
 """A rate is rising if its newest minute is above this multiple of the two minutes before."""
@@ -47,7 +47,7 @@ _SINKING = 5 / 6
 """Share of all pairs of parts whose later part must be lower. A single step reaches about half of them, a decay all."""
 
 _SPANS = 30
-"""Number of newest spans of `_DECAY_SLOTS` slots (two minutes) whose rate is remembered: one hour."""
+"""Number of spans whose rate is remembered. A span has `_DECAY_SLOTS` slots and lasts two minutes."""
 
 _NOISE_WEIGHT = 0.1
 _DEVIATIONS = 1.5  # times the median absolute deviation: about one standard deviation
@@ -106,7 +106,7 @@ class Usual(NamedTuple):
 
 
 class Level(NamedTuple):
-    """Earlier usual level: a video rate (bit/s) with its frame rate (frames/s)."""
+    """Level that was usual earlier: a video rate (bit/s) with its frame rate (frames/s)."""
 
     video: float
     fps: float

@@ -109,7 +109,8 @@ def _not_both(*names: str) -> Schema:
 class EventUpdate(_EventDraft):
     """Changes of an event; an absent field stays as it is.
 
-    The document calls the name `title` and the subtitle `description` here: either name is accepted, but not both.
+    For this request, the document calls the name `title` and the subtitle `description`. Each field is accepted under
+    either of its names, but not under both.
     """
 
     of = Event

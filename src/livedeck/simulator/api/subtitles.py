@@ -233,7 +233,7 @@ def _new_track(request: ApiRequest[Any], video_id: str, draft: Document) -> Docu
 
 
 def _show(request: ApiRequest[Any], track: Document) -> Document:
-    """Return the API's current form of the track."""
+    """Return the fields of a stored track that the API shows now. A track has no file while it is pending."""
     is_pending, path = track["done_at"] > request.world.timestamp(), f"subtitles/{track['id']}.{track['kind']}"
     return Subtitle.show(
         track

@@ -30,7 +30,7 @@ Json = Any
 
 @dataclass(slots=True)
 class SeenRequest:
-    """Request as a pattern sees it. `body` grows up to `BODY_MATCHED` bytes while it arrives.
+    """Fields of a request that a pattern compares. `body` grows while it arrives, to at most `BODY_MATCHED` bytes.
 
     `token`: owner of its token (served, other, wrong, none). `ids` and `names`: kind of object -> its id and name.
     `is_carried_out`: it changed something, even if its reply was lost or it was carried out later.

@@ -32,7 +32,7 @@ LANGUAGES = tuple(sorted((DATA / "languages.txt").read_text(encoding="ascii").sp
 """Codes of ISO 639-1: two lower case letters each."""
 
 PLATFORMS = ("video_share", "game_stream", "messenger", "video_host_ru", "social_video", "own", "custom")
-"""Every value of `service`."""
+"""Every value of the field `service` of a restream, which names the platform that receives the stream."""
 
 
 def platform_of(address: str) -> str:

@@ -408,7 +408,7 @@ class Files:
             return file.tell()
 
     def save(self, storage_id: str, content: bytes) -> None:
-        """Write a small file at once."""
+        """Write a small file whole, in this thread. `save_stream` writes large files in chunks."""
         with self._writing(storage_id) as file:
             file.write(content)
             self._sync(file)

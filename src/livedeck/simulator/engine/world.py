@@ -52,7 +52,7 @@ def kept_clock(store: Store) -> SimulatorClock | None:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """State that every route works on. `start`: state that a reset restores. `archive`: the snapshots."""
+    """State of the simulator. `start`: state that a reset restores. `archive`: saved snapshots."""
 
     store: Store
     clock: SimulatorClock

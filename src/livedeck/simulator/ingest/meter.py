@@ -23,7 +23,7 @@ AHEAD = 5.0
 """Seconds that media may be ahead of the wall clock before the listener stops reading."""
 
 RECENT = 5
-"""Number of beats over which the speed and the idle time count: 10 s at the platform's cadence."""
+"""Number of beats from which the current speed and idle time are computed: 10 s at the platform's cadence."""
 
 _OFFSETS = 15
 """Number of last beats that count for the smallest offset from media to wall clock: few, to follow a drifting clock."""

@@ -175,7 +175,7 @@ class Publishers:
         return None
 
     def _is_measured(self, event: Document, publisher: Publisher) -> bool:
-        """Return whether the event still takes its stream from this publisher."""
+        """Return whether the event's current stream still comes from this publisher."""
         stream = event["stream"]
         is_same = stream is not None and stream["id"] == publisher.stream_id
         return is_same and encoder_states(event["encoder"])[-1:] == (publisher.state,)

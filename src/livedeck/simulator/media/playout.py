@@ -46,7 +46,7 @@ class Playout:
 
 
 def playout(states: EncoderStates, shapes: Mapping[str, Shape], until: float) -> Playout:
-    """Return the whole segments that the encoder sent before `until` (epoch seconds)."""
+    """Return the segments that the encoder had sent completely before `until` (epoch seconds)."""
     runs: list[Run] = []
     for begin, end in _joined(_spans(states, shapes, until)):
         count = int((end - begin) // SECONDS)

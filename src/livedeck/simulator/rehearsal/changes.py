@@ -22,8 +22,8 @@ ENDS_EVENT = {"complete_event", "delete_event"}
 class Change:
     """Change that reached the platform. `does`: operation and body, without secrets.
 
-    `event_id`, `event`: id and name of the event; empty without one. `answers`: indices of the answers that want it.
-    `ends_event`: it completes or deletes the event.
+    `event_id`, `event`: id and name of the event; empty without one. `answers`: indices of the scenario's answers that
+    ask for this change. `ends_event`: the change completes or deletes the event.
     """
 
     at: datetime

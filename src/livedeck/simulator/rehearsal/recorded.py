@@ -100,7 +100,7 @@ def _steps(show: RecordedShow, served: Mapping[str, Document]) -> Iterator[Docum
 
 
 def _whole(row: RecordedEvent) -> Document:
-    """Return every field of the event. Raises SimulatorError."""
+    """Return a recorded event with every field of the platform. Raises SimulatorError if a field is invalid."""
     assert row.fields is not None
     flaws = flaws_of(NewEventFields, row.fields)
     if flaws or not is_uuid(row.event_id):

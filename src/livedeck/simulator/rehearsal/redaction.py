@@ -54,7 +54,7 @@ class Redaction:
         return self.value(_IN_URL.sub(_without_value, text))
 
     def value(self, text: str) -> str:
-        """Return the text without the known secrets."""
+        """Return the text with `REDACTED` in place of each known secret."""
         for secret in self.secrets:
             text = text.replace(secret, REDACTED)
         return text
@@ -67,7 +67,7 @@ class Redaction:
         return f"{scheme} {REDACTED}" if space and scheme.lower() in {"bearer", "basic"} else REDACTED
 
     def difference(self, difference: Difference) -> dict[str, Any]:
-        """Return a failed criterion with the values that the request has instead."""
+        """Return a criterion that the request did not meet: its field, the expected value and the request's values."""
         family, _, name = difference.field.partition(".")
         actual = [
             REDACTED if is_secret(name) and family in {"header", "query", "json"} else self._any(value)

@@ -198,7 +198,7 @@ def _model_at(model: type[RequestBody], path: str) -> type[RequestBody] | None:
 
 
 def _model_in(annotation: object) -> type[RequestBody] | None:
-    """Return the model that an annotation names, also inside a list or union; None if it names no model."""
+    """Return the model that an annotation names, including inside a list or union; None if it names no model."""
     if isinstance(annotation, type) and issubclass(annotation, RequestBody):
         return annotation
     return next((found for part in get_args(annotation) if (found := _model_in(part))), None)
@@ -388,7 +388,7 @@ def _alarms(rows: Sequence[dict[str, Any]], lasts: float | None, flaws: list[Fla
 def _answers(
     rows: Sequence[dict[str, Any]], alarms: Sequence[Expected], lasts: float | None, flaws: list[Flaw]
 ) -> Iterator[Answer]:
-    """Yield the valid answers, each with its row of alarms. If several rows fit, the first unused one is taken."""
+    """Yield the valid answers, each with its expected alarm. If several alarms fit, take the first unused one."""
     left = [alarm for alarm in alarms if alarm.shown]
     for index, row in enumerate(rows):
         path = f"answers[{index}]"
@@ -423,7 +423,7 @@ def _is_answered(alarm: Expected, given: Mapping[str, Any]) -> bool:
 
 
 def _misplaced(path: str, row: Mapping[str, Any]) -> Iterator[Flaw]:
-    """Yield the contradictions in an answer: a change or a note needs its own par and limit."""
+    """Yield the contradictions in an answer: `par` and `limit` are given exactly with a request or a note."""
     if {"request", "note"} <= {*row}:
         yield f"{path}.note", "must be left out if request is given"
     has_action = not {"request", "note"}.isdisjoint(row)

@@ -1,4 +1,4 @@
-"""Custom shapes: each is a shipped one with some fields changed."""
+"""Custom shapes of an encoder's signal: each is a shipped shape with some fields changed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class BurstRow(RequestBody):
 
 
 class ShapeRow(RequestBody):
-    """Custom shape. An absent field is that of the shipped shape `like`."""
+    """Custom shape. An absent field has the value of the shipped shape `like`."""
 
     like: Annotated[str, one_of(*SHAPES)] = "clean"
     video: Annotated[float, number(0, 1e9)] = UNSET

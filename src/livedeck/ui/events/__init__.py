@@ -1,1 +1,1 @@
-"""Events."""
+"""Events screen, and actions on events."""

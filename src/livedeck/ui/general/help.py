@@ -176,7 +176,7 @@ def _blocks(
 
 
 MIN_SPLIT = 3
-"""Minimum number of rows of a block that stay together if the block continues in the next column."""
+"""Minimum number of rows in each part of a block that is split between two columns."""
 
 
 def _section(

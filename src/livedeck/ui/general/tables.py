@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def _base_screen(ctx: Context) -> BaseScreen | None:
-    """Return the screen in front, also if a dialog is open over it."""
+    """Return the screen in front, even if a dialog is open over it."""
     return next((screen for screen in ctx.screen_stack if isinstance(screen, BaseScreen)), None)
 
 
 def _listing(ctx: Context) -> Listing | None:
-    """Return the table of the screen, also if a dialog is open over it; None before the first snapshot."""
+    """Return the table of the screen, even if a dialog is open over it; None before the first snapshot."""
     displayed, screen = ctx.displayed(), _base_screen(ctx)
     return screen.listing(displayed.snapshot) if screen and displayed else None
 

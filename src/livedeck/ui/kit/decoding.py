@@ -132,7 +132,7 @@ async def decode(content: bytes, width: int, height: int, variables: Mapping[str
 
 
 async def _finish(future: asyncio.Future[None]) -> None:
-    """Wait until a future is done, even if this task is cancelled. Otherwise the loop may leak the process."""
+    """Wait until a future is done, even if this task is cancelled. Without the wait, the loop may leak the process."""
     cancelled: asyncio.CancelledError | None = None
     while not future.done():
         try:

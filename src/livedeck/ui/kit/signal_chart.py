@@ -157,8 +157,8 @@ def recent_chart(
 def panel_rows(lines: int) -> tuple[int, ...]:
     """Return the number of rows of each panel: video, audio, frame rate. Odd numbers give evenly spaced ticks.
 
-    Below `TALL_CHART_LINES`, only video has a panel. Otherwise audio has the fewest rows, and the frame rate about half
-    as many as video.
+    Below `TALL_CHART_LINES`, only video has a panel. From there on, audio has the fewest rows, and the frame rate about
+    half as many as video.
     """
     if lines < TALL_CHART_LINES:
         return (_odd(lines - FIXED_CHART_LINES),)

@@ -48,7 +48,7 @@ R = TypeVar("R")
 
 
 def has_exact_updates() -> bool:
-    """Return whether this version of Textual allows exact updates. Otherwise Textual's own updates are sent.
+    """Return whether this version of Textual allows exact updates. If False, Textual's own updates are sent.
 
     To change one cell of a widget, Textual sends all cells from the widget's left edge on. For 24 changed values it
     sends 32 kB, exact updates 1.5 kB.

@@ -1,1 +1,1 @@
-"""QoS over time."""
+"""QoS screen: quality of a stream over time."""

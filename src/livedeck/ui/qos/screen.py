@@ -254,7 +254,7 @@ class QosScreen(BaseScreen):
     def subject(self) -> Subject | None:
         """Return the subject of the charts; None without one.
 
-        An opened past stream is the subject until another event is selected. Otherwise the selected event is.
+        An opened past stream is the subject until another event is selected. Without one, the selected event is.
         """
         displayed, selected = self.ctx.displayed(), self.ctx.selected_event()
         if self._opened and (selected is None or selected.id == self._opened.state.id):

@@ -67,7 +67,7 @@ def sort_episodes(episodes: Iterable[Episode]) -> list[Episode]:
 
 
 def index_of(episodes: Sequence[Episode], selected: Episode | None) -> int | None:
-    """Return the index of the selected fault, also if it became worse or cleared; None if the list lacks it."""
+    """Return the index of the selected fault, even if it became worse or cleared; None if the list lacks it."""
     return next((index for index, episode in enumerate(episodes) if selected and _is_same(episode, selected)), None)
 
 

@@ -102,7 +102,7 @@ class Context(Protocol):
 
     @property
     def current_mode(self) -> str:
-        """Mode of the current screen, also while a dialog covers the screen."""
+        """Mode of the current screen, even while a dialog covers the screen."""
 
     @property
     def screen(self) -> Screen[Any]:
@@ -119,7 +119,7 @@ class Context(Protocol):
         """
 
     def machine_time(self) -> datetime:
-        """Return the current time of this machine's clock, also while the past is shown."""
+        """Return the current time of this machine's clock, even while the past is shown."""
 
     async def travel(self, moment: datetime | None) -> None:
         """Show the deck as it was at a moment; None shows the present.
@@ -180,8 +180,8 @@ class Context(Protocol):
     ) -> None:
         """Clear the selection if the rows no longer contain the selected event. Selects no other event.
 
-        `everything`: all rows, also those that the filter hides. `first`: event under the cursor until a person chooses
-        one; None without rows.
+        `everything`: all rows, including rows that the filter hides. `first`: event under the cursor until a person
+        chooses an event; None without rows.
         """
 
     def watch_event(self, event_id: str | None) -> None:

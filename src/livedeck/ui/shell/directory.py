@@ -46,7 +46,7 @@ class Directory:
         )
 
     def remember(self, schema: FormSchema[Any], entries: FieldValues) -> None:
-        """Remember the ids in the entries. They are suggested first from now on, also after a restart."""
+        """Remember the ids in the entries. They are suggested first from now on, even after a restart."""
         for field in schema.fields:
             entry = entries.get(field.name)
             if field.referent and isinstance(entry, str) and entry:

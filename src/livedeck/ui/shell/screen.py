@@ -139,7 +139,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
 
     @property
     def ctx(self) -> Context:
-        """Deck, as screens may use it."""
+        """Part of the deck that screens may use."""
         return cast("Context", self.app)
 
     @property
@@ -355,7 +355,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         return 3 if self.size.height >= TALL else 1
 
     def paint_alarms(self, snapshot: Snapshot, render_time: RenderTime) -> None:
-        """Show the current alarms, also while the body is frozen."""
+        """Show the current alarms, even while the body is frozen."""
         shown = islice(filter(self.shows_alarm, snapshot.alarms), self.max_alarm_lines())
         lines = [self.linked_alarm(alarm, alarm_line(alarm, render_time, self.size.width)) for alarm in shown]
         self._show_lines("alarms", [*([linked(FLOOD_LINE, "screen.alarms")] if snapshot.flood else []), *lines])
@@ -404,7 +404,7 @@ class EventList(BaseScreen):
         return selected
 
     def columns(self, snapshot: Snapshot) -> tuple[Column[EventState], ...]:  # noqa: ARG002
-        """Return the columns of the table; empty for the columns of the table's schema."""
+        """Return the columns of the table. An empty tuple stands for the columns of the table's schema."""
         return ()
 
     def paint_selected(self, state: EventState | None, snapshot: Snapshot, render_time: RenderTime) -> None:

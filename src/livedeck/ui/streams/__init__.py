@@ -1,1 +1,1 @@
-"""Streams."""
+"""Streams screen."""

@@ -1,4 +1,4 @@
-"""Streams screen as a feature. It has no actions of its own; actions on events work on it, too."""
+"""Streams screen as a feature of the deck. It has no actions of its own, but allows the actions on events."""
 
 from __future__ import annotations
 

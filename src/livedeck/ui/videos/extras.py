@@ -37,7 +37,7 @@ def video_of(ctx: Context) -> Video:
 
 
 def selected(ctx: Context, kind: type[T], noun: str) -> T | None:
-    """Return the item under the cursor if it is of type `kind`. Otherwise announce that none is selected.
+    """Return the item under the cursor if it is of type `kind`. If not, announce that none is selected.
 
     `noun`: word for an item of this type.
     """

@@ -1,1 +1,1 @@
-"""Viewers."""
+"""Viewers screen."""

@@ -1,4 +1,4 @@
-"""Feature of the Viewers screen, with its keys."""
+"""Viewers screen as a feature of the deck, with its actions and keys."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class ViewersScreen(BaseScreen):
     def _tile_lines(
         self, state: EventState, render_time: RenderTime, look: Look, *, is_selected: bool
     ) -> list[ShadedLine]:
-        """Return the lines of a tile. A new picture of one event leaves the lines of the other tiles as they are."""
+        """Return the lines of an event's tile. They are drawn again only if the tile has changed."""
         grid, (key, lines) = self._grid, self._tiles.get(state.id, (None, []))
         if key != (wanted := (state, render_time, grid, look, is_selected)):
             lines = view.tile_lines(state, render_time, grid, look, is_selected=is_selected)

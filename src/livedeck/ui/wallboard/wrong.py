@@ -67,7 +67,7 @@ _HEALTH_CELLS, _MARGIN_CELLS = 12, 6
 
 
 class FaultArea:
-    """Area of problems. `size`: its cells and lines. `scale`: maximum scale of its letters."""
+    """Area of the wall that shows problems. `size`: width in cells, height in lines. `scale`: maximum letter scale."""
 
     def __init__(self, model: WallModel, size: tuple[int, int], scale: int, cache: DrawCache) -> None:
         self._model, self._scale, self._cache, self._at = model, scale, cache, model.render_time

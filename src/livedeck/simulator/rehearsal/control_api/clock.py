@@ -22,7 +22,7 @@ class ClockChange(RequestBody):
 
 
 class ClockWatch(Parameters):
-    """Epoch that the caller knows, and the seconds to wait for another one."""
+    """Query of a clock reading. `after`: epoch that the caller knows. `wait`: seconds to wait for another epoch."""
 
     after: Annotated[int, digits(0)] = UNSET
     wait: Annotated[int, digits(0, 60)] = 0

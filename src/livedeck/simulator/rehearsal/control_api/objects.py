@@ -18,7 +18,7 @@ from livedeck.simulator.rehearsal.naming import find_document, find_part
 
 
 class RelayChange(RequestBody):
-    """State of the relay."""
+    """Body of a request that starts or stops a relay."""
 
     running: Boolean
 

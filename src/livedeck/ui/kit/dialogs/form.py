@@ -43,7 +43,7 @@ FRAME_LINES = 9
 """Number of lines beside the fields: border, title, hint and buttons of the form, and the deck's header."""
 
 NARROW = 100
-"""Minimum width of a terminal, in cells, for remarks beside their fields. Otherwise remarks are under the fields."""
+"""Minimum width in cells of a terminal with remarks beside their fields. In a narrower one, remarks are under them."""
 
 WIDE = 160
 """Minimum width of a terminal, in cells, for the sections of a form in two columns."""

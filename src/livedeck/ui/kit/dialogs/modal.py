@@ -55,7 +55,7 @@ class Settled(Message):
 
 
 class HoldExpired(Message):
-    """Message that keys have waited `MAX_HOLD` seconds for the effect of the key with the number `key`."""
+    """Message: waiting keys have waited `MAX_HOLD` seconds for the effect of an earlier key, whose number is `key`."""
 
     def __init__(self, key: int) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class Modal(ModalScreen[R], LayeredScreen[R], Generic[R]):
         return not self._has_returned and self.app.screen is self  # `is_current` is also true behind another screen
 
     async def on_event(self, event: events.Event) -> None:
-        """Drop input if the screen is not open. Otherwise the input would run a key of the screen in front."""
+        """Drop input if the screen is not open, because the input would run a key of the screen in front."""
         if isinstance(event, events.InputEvent) and not self.is_open:
             event.stop()
             event.prevent_default()
