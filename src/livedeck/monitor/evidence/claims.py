@@ -25,9 +25,9 @@ class Claim(NamedTuple):
 _SAMPLES_GOOD = "good samples for its off time"
 
 
-def _of_samples(needs: str) -> Claim:
+def _of_samples(needs: str, ends: str = _SAMPLES_GOOD) -> Claim:
     """Return the claim of a kind that only received samples raise and clear."""
-    return Claim(f"received samples: {needs}", "", _SAMPLES_GOOD)
+    return Claim(f"received samples: {needs}", "", ends)
 
 
 def _of_rounds(needs: str, ends: str, count: str = "two") -> Claim:
@@ -50,14 +50,16 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "late or gone: known in 8 s",
             "newer samples for 10 s",
         ),
-        "DROPOUTS": _of_samples("gaps between the samples for too much of the time"),
+        "DROPOUTS": _of_samples(
+            "gaps between the samples for too much of the time", "samples without another gap for 60 to 300 s"
+        ),
         "BLACKOUT": _of_samples("no picture: hardly any video rate, or no frames"),
         "PICTURE_STILL": _of_samples("a rate below a tenth of the usual while all frames come"),
         "VIDEO_LOW": _of_samples("a rate below the usual"),
         "VIDEO_STARVED": _of_samples("a rate far below the usual"),
         "VIDEO_BELOW_PRESET": _of_samples("a rate below the need of the event's presets"),
         "VIDEO_DECAY": _of_samples("a rate that fell slowly, over minutes, from its best two minutes"),
-        "BITRATE_UNSTABLE": _of_samples("dips of a constant rate"),
+        "BITRATE_UNSTABLE": _of_samples("dips of a constant rate", "samples without another dip for 60 to 300 s"),
         "PROFILE_CHANGE": _of_samples("a rate that changed and stayed at its new level"),
         "FPS_COLLAPSE": _of_samples("a frame rate far below the usual"),
         "FPS_LOW": _of_samples("a frame rate below the usual"),

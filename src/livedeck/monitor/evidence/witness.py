@@ -1,7 +1,7 @@
 """Proof by a probe for or against a verdict from the platform's replies (monitoring.md, "Viewers"). Pure.
 
-A second source may confirm a verdict, or make it milder. It never removes a critical alarm, and never makes an event
-good. A probe that is off, stale or without proof changes nothing.
+A second source may confirm a verdict, or make it milder: it may lower a critical alarm to a warning. It never ends an
+alarm, and never makes an event good. A probe that is off, stale or without proof changes nothing.
 """
 
 from __future__ import annotations

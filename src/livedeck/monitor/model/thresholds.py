@@ -56,7 +56,7 @@ class AlarmLimits(Record, kw_only=True):
     flood_count: Annotated[int, Limit("alarms", "a person can follow about one alarm a minute (ISA-18.2)")] = 10
 
     shared_window: Annotated[float, Limit("s", "faults that begin this close together probably have one cause")] = 30.0
-    shared_recent: Annotated[float, Limit("s", "a fault that began earlier did not begin together with a new one")] = (
+    shared_recent: Annotated[float, Limit("s", "an alarm that was raised longer ago counts for no new incident")] = (
         300.0
     )
     shared_events: Annotated[int, Limit("inputs", "two faults at once may be chance")] = 3
@@ -586,7 +586,7 @@ class Thresholds(Record, kw_only=True):
     ] = 21_600.0
 
     viewer_rounds: Annotated[
-        int, Limit("rounds", "VIEWER_GONE, VIEWER_STALLED and VIEWER_SLOW need this many bad rounds in a row")
+        int, Limit("rounds", "bad rounds in a row that raise VIEWER_GONE, STALLED, SLOW, BLACK, FROZEN or SILENT")
     ] = 2
     viewer_rounds_long: Annotated[
         int, Limit("rounds", "VIEWER_RUNGS and VIEWER_LATE need so many bad rounds, because renditions may start late")
