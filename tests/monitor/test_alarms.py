@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import permutations
 from math import inf
 from random import Random
 
@@ -39,6 +40,7 @@ from livedeck.monitor.alarms import operator
 from livedeck.monitor.alarms.engine import AlarmEngine
 from livedeck.monitor.alarms.faults import MonitorState
 from livedeck.monitor.alarms.ranking import urgent_first, worst_first
+from livedeck.monitor.kinds import ALARM_KINDS
 from livedeck.monitor.kinds.video import MAY_BE_RADIO
 from livedeck.monitor.signal.series import merge
 from monitor.alarm_stage import BLIND, RULES, WELL, Watcher, critical, finding, kinds, state
@@ -483,6 +485,20 @@ def test_a_parent_hides_its_children_of_the_same_event(parent: str, child: str) 
     assert [(alarm.event_id, alarm.kind) for alarm in shown] == [("one", parent), ("two", child)]
     assert [(alarm.kind, alarm.parent) for alarm in watcher.inactive] == [(child, parent)]
     assert watcher.alert_count == 2
+
+
+PICTURE_SIGNS = [kind.name for kind in ALARM_KINDS.values() if kind.is_of_picture]
+
+
+@pytest.mark.parametrize(("mild", "grave"), [*permutations(PICTURE_SIGNS, 2)])
+def test_of_two_signs_of_one_fault_the_graver_is_on_the_board(mild: str, grave: str) -> None:
+    """monitoring.md, "Suppression": a milder parent in the table does not hide it, or the two would hide each other."""
+    watcher = Watcher()
+    early = finding(mild, since=NOW)
+    watcher.look(state(early))
+    for _ in range(3):
+        watcher.look(state(early, critical(grave, since=NOW + timedelta(seconds=5))), after=10)
+    assert kinds(watcher.shown) == [grave]
 
 
 def test_a_blackout_hides_nothing_of_the_sound() -> None:

@@ -33,7 +33,7 @@ from livedeck.ui.wallboard.glyphs import LARGE, PLAIN
 from livedeck.ui.wallboard.layout import Wall
 from livedeck.ui.wallboard.model import WallModel, wall_model
 from livedeck.ui.wallboard.page import page
-from ui.stage import act, known, look, running, show, steady, text_of
+from ui.stage import REGISTRY, act, known, look, running, show, steady, text_of
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 STATES = {name.removeprefix("collector-"): change for name, change in ATTACHED.items()}
@@ -207,7 +207,8 @@ async def test_what_cannot_be_answered_is_not_offered_and_says_why(change: Any, 
         before = len(deck.screen_stack)
         for name in ("ack", "shelve", "out_of_service", "note", "undo"):
             await act(pilot, f"alarm.{name}")
-            assert f":alarm.{name} " in deck.preferences.notices[-1].text
+            action = REGISTRY.by_name[f"alarm.{name}"]
+            assert deck.preferences.notices[-1].text.startswith(f"{action.keys[0]} {action.label} needs")
             assert words in deck.preferences.notices[-1].text
         if screen != "7":
             await act(pilot, "event.content")

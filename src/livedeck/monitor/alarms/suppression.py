@@ -37,8 +37,9 @@ def hidden_by(
     An incident hides alarms that began with it or later. Older alarms have another cause, so neither the incident nor
     its members hide them. API_BLIND does not hide an alarm that was on the board before the platform stopped replying.
     An info hides nothing. A parent of the same event does not hide an alarm whose stage has risen; RECONNECTING rises,
-    for example, after half of the reconnect window. ENDED_ON_AIR hides a late start at any stage. A hidden alarm stays
-    hidden for some seconds after its parent cleared, because the signs of one fault do not end together.
+    for example, after half of the reconnect window. ENDED_ON_AIR hides a late start at any stage. Of the signs of one
+    fault, a milder one does not hide a graver one. A hidden alarm stays hidden for some seconds after its parent
+    cleared, because the signs of one fault do not end together.
 
     A parent that is shelved or out of service may still hide its symptoms (`_keeps_hidden`).
 
@@ -99,7 +100,8 @@ def _hides(parent: str, case: _Case) -> bool:
     other = _parent_of(alarm, parent, case.alarms)
     if other is None or other.severity is Severity.INFO:
         return False
-    if other.state in _HIDDEN and not _keeps_hidden(other, case):
+    is_milder_sign = parent in _SIGNS.get(alarm.kind, ()) and alarm.severity.rank < other.severity.rank
+    if is_milder_sign or (other.state in _HIDDEN and not _keeps_hidden(other, case)):
         return False
     if other.state not in _HIDDEN and (not other.is_ongoing or other.key in case.waiting):
         return False
