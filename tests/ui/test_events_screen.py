@@ -45,7 +45,7 @@ async def test_the_worst_alarms_stand_on_the_screen_once(size: tuple[int, int]) 
         assert worst.kind in words
         await show(deck, pilot, alarms=(), quiet=())
         assert worst.kind not in text_of(deck)
-        assert "clear" in text_of(deck)
+        assert "measuring" in text_of(deck)
 
 
 async def test_the_panes_go_and_come_by_a_key() -> None:

@@ -213,7 +213,7 @@ def _severities() -> Iterable[tuple[Line, str]]:
 
 
 def _cells() -> Iterable[tuple[Line, str]]:
-    yield [("0 ? -- -", StyleRole.TEXT)], "Zero, unknown, no fresh data, nothing to measure"
+    yield [("0 ? -- -", StyleRole.TEXT)], "Zero, unknown, old, none"
     yield [("·", StyleRole.DIM)], "Not requested yet"
     yield [("▒ STALE", StyleRole.STALE)], "Too old to be trusted"
 
