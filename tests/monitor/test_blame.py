@@ -77,8 +77,8 @@ BLAME = {
         "replies arrive, but not as documented: from the platform, or from something that answers for it",
     ),
     Trouble.REDIRECT: (Culprit.STRANGER, PLACE),
-    Trouble.PACE: (Culprit.REFUSAL, "our pace is refused (429): each event every 20 s"),
-    Trouble.PACE_AFTER: (Culprit.REFUSAL, "our pace is refused (429): each event every 20 s"),
+    Trouble.PACE: (Culprit.REFUSAL, "our pace is refused (429): each event is polled every 20 s"),
+    Trouble.PACE_AFTER: (Culprit.REFUSAL, "our pace is refused (429): each event is polled every 20 s"),
     Trouble.SILENCE: (Culprit.PLATFORM, SILENT),
 }
 
@@ -202,7 +202,7 @@ def test_a_platform_that_takes_half_our_pace_slows_the_deck_and_nothing_is_misse
     slowed = [snapshot for snapshot in seen.between(90, 240) if snapshot.link.slowed_to]
     assert slowed
     last = slowed[-1]
-    words = f"slowed by the platform: each event every {last.link.slowed_to:.0f} s"
+    words = f"slowed by the platform: each event is polled every {last.link.slowed_to:.0f} s"
     assert banner(last) == f"▲ LINK POOR since {last.link.since:%H:%M:%S}Z  {words}"
     assert not any(state.is_stale for state in last.events)
     assert is_seen(last, RenderTime.from_snapshot(last, last.at))

@@ -103,6 +103,7 @@ def test_where_nothing_arrives_the_last_good_samples_explain_nothing(ingest: Ing
 def test_the_pattern_and_not_the_kind_tells_the_cause_where_it_knows_better() -> None:
     overload, network = on_air("encoder-overload"), on_air("starvation")
     assert diagnose("PACKET_LOSS", overload).cause.startswith("Encoder overload")
+    assert "line" not in diagnose("PACKET_LOSS", overload).cause, "status 5 says nothing good of the line"
     assert diagnose("VIDEO_STARVED", network).cause.startswith("Network")
     assert diagnose("RESTREAM_DOWN", network) == diagnose("RESTREAM_DOWN")
     assert (

@@ -151,7 +151,7 @@ async def test_events_that_never_had_sound_are_one_question(count: int, answer: 
         await show(stage.deck, stage.pilot, alarms=(*map(mute, events[:count]), lost))
         await stage.press("home", "enter")
         if answer:
-            assert "3 events never had sound. Is this intended?" in stage.text()
+            assert "3 events without sound since livedeck first saw them. Is this intended?" in stage.text()
             await stage.press(answer)
         await stage.idle()
         records = await history.audit(datetime.min.replace(tzinfo=UTC))

@@ -126,10 +126,10 @@ def missing_line(snapshot: Snapshot) -> Line:
 def poor_text(link: ConnectionStatus) -> str:
     """Return the reason why the link is poor.
 
-    Such as `27 % of replies lost in the last minute` or `slowed by the platform: each event every 20 s`.
+    Such as `27 % of replies lost in the last minute` or `slowed by the platform: each event is polled every 20 s`.
     """
     if link.slowed_to:
-        return f"slowed by the platform: each event every {link.slowed_to:.0f} s"
+        return f"slowed by the platform: each event is polled every {link.slowed_to:.0f} s"
     return f"{100 * link.lost_share:.0f} % of replies lost in the last minute"
 
 

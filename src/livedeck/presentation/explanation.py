@@ -240,8 +240,8 @@ def _delivery_text(explanation: Explanation) -> str:
         return "no samples"
     parts = [f"newest sample {_seconds(facts.age)} old"]
     if facts.lag is not None:
-        learnt = f" ({counted(facts.deliveries, 'delivery')})" if facts.deliveries is not None else ""
-        parts.append(f"delay {_seconds(facts.lag)} learnt{learnt.replace('deliverys', 'deliveries')}")
+        learnt = f" ({counted(facts.deliveries, 'delivery', 'deliveries')})" if facts.deliveries is not None else ""
+        parts.append(f"delay {_seconds(facts.lag)} learnt{learnt}")
     else:
         parts.append("delay not learnt yet")
     if facts.lost is None:

@@ -55,9 +55,9 @@ def compact_duration(seconds: float) -> str:
     return f"{whole // 86_400}d {whole // 3600 % 24:02}h"
 
 
-def counted(count: int, noun: str) -> str:
-    """Format a number of things: `1 event`, `1,200 events`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Format a number of things: `1 event`, `1,200 events`. `plural`: the plural if it is not `noun` with an s."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def age(seconds: float) -> str:

@@ -141,12 +141,12 @@ PATTERN_DIAGNOSES: Mapping[Pattern, Diagnosis] = MappingProxyType(
             advice="Switch from Wi-Fi or mobile to a cable, or move closer; until then, lower the bit rate.",
         ),
         Pattern.OVERLOAD: Diagnosis(
-            cause="Encoder overload: frames are dropped although the line is fine.",
+            cause="Encoder overload: frames are missing, but the bit rate is normal.",
             viewers="Motion judders.",
             advice="Close other programs on the encoder; choose a faster preset or 720p.",
         ),
         Pattern.AUDIO: Diagnosis(
-            cause="Audio path: the sound is lost in or before the encoder; the line is fine.",
+            cause="Audio path: the sound is lost in or before the encoder; the picture arrives.",
             viewers="A picture without sound.",
             advice="Check mute buttons, the mixer's output and the encoder's audio input.",
         ),

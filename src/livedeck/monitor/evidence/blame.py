@@ -284,7 +284,7 @@ def _unanswered_stop(facts: Facts) -> NotWatched | None:
 
 
 def _of_pace(facts: Facts) -> Blame:
-    each = f": each event every {facts.slowed_to:.0f} s" if facts.slowed_to else ""
+    each = f": each event is polled every {facts.slowed_to:.0f} s" if facts.slowed_to else ""
     unserved = f"; {facts.unserved} on air without a reply" if facts.unserved else ""
     return _blame(Culprit.REFUSAL, f"{_SHORT[Sight.PACE]}{each}{unserved}", _SHORT[Sight.PACE])
 

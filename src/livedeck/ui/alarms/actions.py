@@ -506,7 +506,7 @@ async def _choose_silent(ctx: Context, alarm: Alarm, silent: Sequence[Alarm]) ->
     options = [("2", "this", f"yes, {name}: set its content to silent"), ("0", "none", f"no: show the QoS of {name}")]
     if silent:
         options.insert(0, ("1", "all", f"yes, all: {', '.join(values.safe(other.subject, 20) for other in silent)}"))
-    title = f"{values.counted(len(silent), 'event')} never had sound" if silent else f"{name} has no sound"
+    title = f"{values.counted(len(silent), 'event')} without sound since livedeck first saw them" if silent else f"{name} has no sound"
     chosen = await ctx.ask(ChoiceScreen(f"{title}. Is this intended?", options))
     if chosen == "none":
         ctx.select_event(alarm.event_id)
@@ -662,7 +662,7 @@ SILENT = (
         "alarm.silent",
         (),
         "silent",
-        "Set the content of an event without sound to silent; if three or more events never had sound, set it for all",
+        "Set the content of an event without sound to silent; if three or more events have had no sound since first seen, set it for all",
         choose_silent,
         ("alarms",),
         blocked=needs_collector,
