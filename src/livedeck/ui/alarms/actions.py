@@ -506,7 +506,8 @@ async def _choose_silent(ctx: Context, alarm: Alarm, silent: Sequence[Alarm]) ->
     options = [("2", "this", f"yes, {name}: set its content to silent"), ("0", "none", f"no: show the QoS of {name}")]
     if silent:
         options.insert(0, ("1", "all", f"yes, all: {', '.join(values.safe(other.subject, 20) for other in silent)}"))
-    title = f"{values.counted(len(silent), 'event')} without sound since livedeck first saw them" if silent else f"{name} has no sound"
+    together = f"{values.counted(len(silent), 'event')} without sound since livedeck first saw them"
+    title = together if silent else f"{name} has no sound"
     chosen = await ctx.ask(ChoiceScreen(f"{title}. Is this intended?", options))
     if chosen == "none":
         ctx.select_event(alarm.event_id)
@@ -662,7 +663,7 @@ SILENT = (
         "alarm.silent",
         (),
         "silent",
-        "Set the content of an event without sound to silent; if three or more events have had no sound since first seen, set it for all",
+        "Set the content of an event without sound to silent; it asks once for three or more without sound so far",
         choose_silent,
         ("alarms",),
         blocked=needs_collector,
