@@ -505,7 +505,7 @@ class Summary(NamedTuple):
 
 
 def summarize(states: Sequence[EventState], render_time: RenderTime) -> Summary:
-    """Count the events. With stale data, all count as stale."""
+    """Count events by their standing, for the header. If the data is stale, every event counts as stale."""
     planned = [state for state in states if state.phase.tally is BroadcastState.SCHEDULED]
     dated = [state for state in planned if state.phase.reference_time is not None]
     return Summary(

@@ -41,7 +41,7 @@ _OF_SEGMENT = (*_STICKY, "#EXTINF", "#EXT-X-BYTERANGE", "#EXT-X-DISCONTINUITY\n"
 
 
 class Unusable(Exception):  # noqa: N818  as the errors of the client
-    """Reply that cannot be judged as a playlist. `source`: its kind if it is known."""
+    """Raised if a reply cannot be judged as a playlist. `source`: kind of the playlist, if known."""
 
     def __init__(self, reason: str, source: Source = Source.NONE) -> None:
         super().__init__(reason)

@@ -38,10 +38,10 @@ _FIRST_USUAL = Usual._fields.index("sunk_from")
 
 
 class Learnt(Record):
-    """Learnt state of a stream: the oldest checkpoint of the fold (None for a young stream) and the delivery delay.
+    """State of a stream that survives a restart: the oldest checkpoint of its fold and its delivery delay.
 
-    `rules`: digest of the rules behind the checkpoint. `coverage`: coverage of the stream; empty in a row that an older
-    version wrote.
+    `checkpoint`: None for a young stream. `rules`: digest of the rules behind the checkpoint. `coverage`: coverage of
+    the stream; empty in a row that an older version wrote.
     """
 
     checkpoint: Checkpoint | None = None

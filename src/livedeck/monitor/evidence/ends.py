@@ -176,7 +176,7 @@ class Doubts:
     def take_list(
         self, listed: Collection[str], events: Mapping[str, EventStanding], at: float, made: float | None
     ) -> None:
-        """Take a whole list, read at `at`: doubt each event that it lacks.
+        """Record a complete list of events, read at `at`. An event missing from it is in doubt from then on.
 
         `events`: all events of this process, by id. `made`: earliest time at which the platform can have made the list;
         None if it was read at once.

@@ -116,7 +116,7 @@ class Share(Record):
 
 
 class Content(StrEnum):
-    """Content of an event, chosen by a person (monitoring.md, "Content")."""
+    """Kind of programme that a person chose for an event (monitoring.md, "Content")."""
 
     SHOW = "show"
     RADIO = "radio"
@@ -127,12 +127,12 @@ class Content(StrEnum):
 
     @property
     def expectations(self) -> frozenset[Expectation]:
-        """Expectations for a stream with this content."""
+        """Properties that a stream with this content should have."""
         return _EXPECTATIONS[self]
 
 
 class Expectation(StrEnum):
-    """Expectation for a stream.
+    """Property that a healthy stream should have, if its content calls for it.
 
     FLOOR: a video rate that fits the preset. MOTION: a picture that moves. LEVEL: a video rate that does not sink.
     """

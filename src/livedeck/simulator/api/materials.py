@@ -31,7 +31,7 @@ from livedeck.simulator.models import (
 
 
 class Material(ApiObject):
-    """Material in the API's form."""
+    """Additional material of a video, as the API returns it."""
 
     id: str
     video_id: str

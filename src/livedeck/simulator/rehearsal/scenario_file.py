@@ -91,7 +91,10 @@ class StepHead(RequestBody):
 
 
 class ClockRow(RequestBody):
-    """Time at the start, and the speed of a drill between a fault's answer and the next fault."""
+    """Table `clock` of a scenario file.
+
+    `start`: time at which the copy starts. `quiet_speed`: speed of a drill while no fault waits for an answer.
+    """
 
     start: Time = UNSET
     quiet_speed: Annotated[float, number(1, 30)] = UNSET

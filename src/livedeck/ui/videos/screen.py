@@ -235,7 +235,7 @@ EMPTY_LINES = 3
 """Minimum height in lines of a table with its head: room for a text in its middle."""
 
 MAX_SHARE = 4
-"""Divisor of the screen's height: the table of videos takes at most this part while the panel is high."""
+"""The table of videos takes at most one in this many lines of the screen while the panel is high."""
 
 
 class VideosScreen(PictureScreen):

@@ -140,7 +140,7 @@ class Faults:
         self._put([], self._kept()["made"])
 
     def restart(self) -> None:
-        """Drop delayed changes and counts, so that the same random numbers follow."""
+        """Drop delayed changes and reset the counts. The faults then draw the same random numbers again."""
         self.late.clear()
         self._counts = None
 
