@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from livedeck.client import NotFound
-from livedeck.monitor import Alarm, BroadcastState, Cadence, Dated, IntentRecord, Limits, Severity, Snapshot, Thresholds
+from livedeck.monitor import (
+    Alarm,
+    BroadcastState,
+    Cadence,
+    ConnectionProblem,
+    Dated,
+    IntentRecord,
+    Limits,
+    Severity,
+    Snapshot,
+    Thresholds,
+)
 from livedeck.monitor.model.resources import event_key
 from livedeck.monitor.polling.poller import EventList, PollResult
 from livedeck.monitor.polling.schedule import LIST, PollKey
@@ -274,3 +285,29 @@ async def test_two_lists_are_apart_by_their_dates_and_not_by_their_reading(made:
     assert [ended.id for ended in world.ended] == (["one"] if is_gone else [])
     await take(LIST, EventList(()), 9.5)
     assert [ended.id for ended in world.ended] == ["one"]
+
+
+async def test_a_list_of_another_workspace_ends_no_event_and_makes_the_deck_blind(deck: Raise) -> None:
+    ours, theirs = [event(name, workspace_id="ours") for name in ("a", "b")], [event("c", workspace_id="theirs")]
+    one = deck(*ours)
+    await one.until(10)
+    one.stage.events = theirs
+    alarms = await raised(one, 120)
+    assert [alarm.kind for alarm in alarms] == ["API_BLIND"]
+    assert alarms[0].actual == "the network works: the token shows another workspace"
+    snapshot = await one.next()
+    assert [state.id for state in snapshot.events] == ["a", "b"], "nothing proves that they ended"
+    assert snapshot.link.problem is ConnectionProblem.OTHER_WORKSPACE
+    one.stage.events = ours
+    snapshot = await one.until(200)
+    assert [state.id for state in snapshot.events] == ["a", "b"]
+    assert snapshot.link.state.is_answering
+    assert {alarm.kind for alarm in snapshot.alarms} == {"API_BLIND"}
+
+
+@pytest.mark.parametrize("workspace", ["ours", None])
+async def test_a_list_that_may_be_of_the_same_workspace_is_believed(deck: Raise, workspace: str | None) -> None:
+    one = deck(event("a", workspace_id="ours"))
+    await one.until(10)
+    one.stage.events = [event("b", workspace_id=workspace)]
+    assert {alarm.kind for alarm in await raised(one, _DELETED_WITHIN)} >= {"ENDED_ON_AIR"}

@@ -124,6 +124,7 @@ def code_of_link(link: ConnectionStatus) -> int:
         return DONE
     refusals = {
         ConnectionProblem.UNAUTHORIZED,
+        ConnectionProblem.OTHER_WORKSPACE,
         ConnectionProblem.RATE_LIMITED,
         ConnectionProblem.REDIRECTED,
         ConnectionProblem.REQUEST_REFUSED,

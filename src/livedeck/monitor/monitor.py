@@ -12,7 +12,7 @@ from random import Random
 from typing import TypeVar
 from uuid import uuid4
 
-from livedeck.client import MAX_PER_PAGE, Api, ApiError, PagedItems, RateLimited, collect
+from livedeck.client import MAX_PER_PAGE, Api, ApiError, Event, PagedItems, RateLimited, collect
 from livedeck.log import Log
 from livedeck.monitor.alarms import silencing
 from livedeck.monitor.alarms.engine import AlarmEngine, ids_on_air
@@ -21,6 +21,7 @@ from livedeck.monitor.alarms.operator import AlarmRefused
 from livedeck.monitor.alarms.ranking import worst_first
 from livedeck.monitor.evidence.own import BEAT, OwnWatch, Pulse
 from livedeck.monitor.evidence.playlists import with_witness
+from livedeck.monitor.evidence.workspace import check_workspace
 from livedeck.monitor.history import History, HistoryReader
 from livedeck.monitor.model.alarm import Alarm, AlarmKey, Shown
 from livedeck.monitor.model.alarm_action import ActionKind, AlarmAction, AlarmCommand, Verdict
@@ -630,14 +631,20 @@ class Monitor:
             if isinstance(key, ResourceKey):
                 return await self.on_demand.fetch(key)
             if key == PROBE:
-                return EventList((await self._api.events.list(per_page=1)).items)
+                newest = (await self._api.events.list(per_page=1)).items
+                self._check_workspace(newest)
+                return EventList(newest)
             if key == LIST:
                 events = PagedItems(partial(self._fetch_page, self._api.events.list))
                 found = await collect(events)
+                self._check_workspace(found)
                 return EventList(found, len(events.unreadable), events.shortfall, is_counted=events.total is not None)
             return await self._read(key, partial(self._api.qos.get, key))
         except ApiError as error:
             return error
+
+    def _check_workspace(self, listed: Iterable[Event]) -> None:
+        check_workspace(listed, (state.event for state in self._last.events))
 
     async def _fetch_page(self, fetch: Callable[..., Awaitable[T]], page: int) -> T:
         if page > 1:

@@ -25,6 +25,7 @@ from livedeck.client import (
     Unreachable,
     Unreadable,
 )
+from livedeck.monitor.evidence.workspace import OtherWorkspace
 from livedeck.monitor.model.alarm import Diagnosis
 from livedeck.monitor.model.attachment import Silence
 from livedeck.monitor.model.blame import NO_BLAME, NO_FAILURE, Blame, Culprit, Failure, Sight
@@ -74,6 +75,7 @@ _ADVICE_OF: Mapping[Sight, str] = MappingProxyType(
     {
         Sight.UNSENT: "Correct the named setting or file.",
         Sight.TOKEN: "Create a new token in the workspace and store it at the source that the alarm names.",
+        Sight.WORKSPACE: "Check the token. To watch the other workspace instead, start livedeck again.",
         Sight.REQUEST: "Check base_url and the rights of the token; watch the players.",
         Sight.CLOSED: "Check base_url, this machine's network and the platform's status page; watch the players.",
         Sight.GATEWAY: _STATUS_PAGE,
@@ -105,6 +107,7 @@ _SHORT: Mapping[Sight, str] = MappingProxyType(
         Sight.UNREADABLE: "the replies cannot be read",
         Sight.CACHED: "the replies come from a cache",
         Sight.UNSENT: "nothing can be sent",
+        Sight.WORKSPACE: "the token shows another workspace",
     }
 )
 """Failure -> words. Any other failure is described by its status."""
@@ -200,7 +203,7 @@ def seen(error: ApiError) -> Failure:
         wanted = "asks for a payment" if isinstance(error, PaymentRequired) else "refuses the token"
         sight = _sight_of_status(error)
         return Failure(sight, error.status, wanted if sight is Sight.TOKEN else "")
-    return Failure(Sight.UNSENT, reason=str(error))
+    return Failure(Sight.WORKSPACE if isinstance(error, OtherWorkspace) else Sight.UNSENT, reason=str(error))
 
 
 def is_common(failure: Failure) -> bool:
@@ -301,6 +304,7 @@ _WORDS: Mapping[Sight, tuple[Culprit, str]] = MappingProxyType(
         Sight.FOREIGN: (Culprit.STRANGER, "something answers in the platform's place (portal, login page, gateway)"),
         Sight.PACE: (Culprit.REFUSAL, "our pace is refused (429)"),
         Sight.TOKEN: (Culprit.REFUSAL, "the network works: the platform {reason} ({answer})"),
+        Sight.WORKSPACE: (Culprit.REFUSAL, "the network works: the token shows another workspace"),
         Sight.REQUEST: (Culprit.REFUSAL, "the network works: the platform answers {answer}"),
         Sight.FAULT: (Culprit.PLATFORM, "the network works: the platform answers {answer}"),
         Sight.GATEWAY: (Culprit.STRANGER, f"{STAND_IN} answers {{status}}, not in the platform's error format"),

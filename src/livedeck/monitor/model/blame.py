@@ -16,7 +16,7 @@ class Sight(StrEnum):
     does not claim to be JSON, or a redirect. PACE: too many requests. TOKEN: the token was refused, or a payment is
     due. REQUEST, FAULT: an error 4xx or 5xx in the platform's form. GATEWAY: an error in another form. UNREADABLE:
     JSON that is broken, or not as documented. CACHED: a reply from a cache, made before the request.
-    UNSENT: this machine could not send the request.
+    UNSENT: this machine could not send the request. WORKSPACE: the token shows another workspace.
     """
 
     NONE = ""
@@ -35,6 +35,7 @@ class Sight(StrEnum):
     UNREADABLE = "unreadable"
     CACHED = "cached"
     UNSENT = "unsent"
+    WORKSPACE = "workspace"
 
 
 class Failure(Record):

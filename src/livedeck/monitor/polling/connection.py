@@ -19,6 +19,7 @@ from livedeck.client import (
     Unreadable,
 )
 from livedeck.monitor.evidence.blame import CHECKING, NO_REPLY, UNWATCHED, Facts, blame, seen
+from livedeck.monitor.evidence.workspace import OtherWorkspace
 from livedeck.monitor.model.blame import NO_FAILURE, Blame, Failure, Sight
 from livedeck.monitor.model.state import ConnectionProblem, ConnectionState, ConnectionStatus
 from livedeck.monitor.model.thresholds import Thresholds
@@ -29,6 +30,7 @@ _DEFAULTS = Thresholds()
 _CAUSES: tuple[tuple[type[ApiError], ConnectionProblem], ...] = (
     (Unauthorized, ConnectionProblem.UNAUTHORIZED),
     (Forbidden, ConnectionProblem.UNAUTHORIZED),
+    (OtherWorkspace, ConnectionProblem.OTHER_WORKSPACE),
     (RateLimited, ConnectionProblem.RATE_LIMITED),
     (ServerFault, ConnectionProblem.PLATFORM_FAILING),
     (Redirected, ConnectionProblem.REDIRECTED),
