@@ -122,7 +122,7 @@ def test_the_picture_is_written_where_it_is_wanted(tmp_path: Path, monkeypatch: 
         written, again = called(tmp_path, *line, str(target)), called(tmp_path, *line, str(target))
         piped = called(tmp_path, *line, "-")
     assert (written.returncode, target.read_bytes()) == (0, b"JPEG")
-    assert "add --force to replace it" in again.stderr
+    assert (again.returncode, "add --force to replace it" in again.stdout + again.stderr) == (3, True)
     assert (piped.stdout, piped.stderr.startswith("VIEWER OK")) == ("JPEG", True)
 
 
@@ -171,6 +171,29 @@ def test_the_plan_and_the_doctor_show_the_traffic_and_ask_no_segment(tmp_path: P
     assert total in doctor
     assert (asked.returncode, "segment" in asked.stdout) == (1, True)
     assert "at most 100 kbit/s" in checked.stdout
+
+
+def test_the_picture_of_an_event_with_a_password_is_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, target = Looks(Sight(Picture.BLACK, Sound.SILENT, jpeg=b"JPEG")), tmp_path / "picture.jpg"
+    monkeypatch.setattr(module, "make_looks", lambda: looks)
+    with served(tmp_path) as (_, service), cdn() as place:
+        env = settings_of(tmp_path, f'[probe]\nplaylist = "{place}/{{event_id}}/master.m3u8"\n')
+        env |= {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        done = called(tmp_path, "probe", "Cup final, pitch 2", "--picture", str(target), env=env)
+        open_event = called(tmp_path, "probe", "Town hall, main", "--picture", str(target), env=env)
+    assert (done.returncode, "viewers need a password" in done.stderr) == (0, True), done.stdout
+    assert open_event.returncode == 2, "the picture of any other event is"
+    assert target.read_bytes() == b"JPEG"
+
+
+def test_a_viewing_url_that_never_gave_a_playlist_is_unknown(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, service):
+        env = settings_of(tmp_path, "[probe]\nuse_play_link = true\n")
+        env |= {"LIVEDECK_BASE_URL": service["base_url"], "LIVEDECK_TOKEN": service["token"]}
+        done = called(tmp_path, "probe", "Town hall, main", env=env)
+    assert (done.returncode, "VIEWER UNKNOWN" in done.stdout) == (3, True), done.stdout
 
 
 def test_the_plan_is_a_limit_only_without_a_mean_bit_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,6 +79,9 @@ def command(
     if enable and output_format == "json":
         raise WrongUse("--enable prints no JSON; --plan does", ctx)
 
+    if picture and picture != "-" and not force and Path(picture).exists():
+        raise WrongUse(f"{picture} exists already; add --force to replace it", ctx)
+
     async def work() -> int:
         try:
             settings = load(**merge_flags(ctx, flags))
@@ -88,18 +91,26 @@ def command(
                 return await _enable(settings, is_sure=yes)
             if target is None:
                 return await print_plan(settings, as_json=output_format == "json")
-            memory = await _probe(settings, target, rounds, None if no_media else make_looks())
+            address, is_protected = await _address(settings, target)
+            looks = None if no_media or is_protected else make_looks()
+            if is_protected and not no_media:
+                echo("livedeck probe: viewers need a password, so picture and sound are not judged", err=True)
+            memory = await _probe(settings, address, rounds, looks)
         except (click.ClickException, ApiError, SettingsError) as error:
             text = error.format_message() if isinstance(error, click.ClickException) else str(error)
             echo(f"VIEWER UNKNOWN - {text}")
             return ServiceState.UNKNOWN
         state = check_viewer(memory.viewer, limits, is_picture_asked=not no_media)
+        if picture:
+            try:
+                await _write_picture(picture, memory.image, force=force)
+            except SettingsError as error:
+                echo(f"livedeck probe: {error}", err=True)
+                state = state or ServiceState.UNKNOWN
         if output_format == "json":
             echo_json({"state": state.name, "viewer": viewer_document(memory.viewer), "plan": None})
         else:
             echo(viewer_line(memory.viewer, limits, state), err=picture == "-")
-        if picture:
-            await _write_picture(picture, memory.image, force=force)
         return state
 
     ctx.exit(run(work))
@@ -113,17 +124,14 @@ def _check_installed() -> None:
         raise SettingsError("playlists need the package m3u8: pip install '.[probe]' in the checkout")
 
 
-async def _probe(settings: Settings, target: str, rounds: int, looks: Looks | None) -> Memory:
-    """Probe the target in `rounds` rounds, and return what is known after them.
-
-    Raises UsageError, SettingsError, ApiError.
-    """
+async def _probe(settings: Settings, address: Address, rounds: int, looks: Looks | None) -> Memory:
+    """Probe an address in `rounds` rounds, and return what is known after them. Raises SettingsError."""
     from livedeck.probe.asking import ask
     from livedeck.probe.fetch import host_of
+    from livedeck.probe.plan import Origin
     from livedeck.probe.rounds import begin, step
 
-    address = await _address(settings, target)
-    memory = begin(host_of(address.text))
+    memory = begin(host_of(address.text), is_sure=address.origin is not Origin.LINK)
     clock = SystemClock()
     async with make_outgoing(settings) as outgoing:
         fetcher = make_fetcher(settings, outgoing)
@@ -139,26 +147,31 @@ async def _probe(settings: Settings, target: str, rounds: int, looks: Looks | No
     return memory
 
 
-async def _address(settings: Settings, target: str) -> Address:
-    """Return the address to probe: `target` itself if it is a URL, else that of the named event.
+async def _address(settings: Settings, target: str) -> tuple[Address, bool]:
+    """Return the address to probe, and whether its viewers need a password, as far as the platform tells.
+
+    The address is `target` itself if it is a URL, else that of the named event.
 
     Raises UsageError, SettingsError, ApiError.
     """
     from livedeck.probe.plan import typed_address
 
+    is_protected = False
     if "://" in target:
         address = typed_address(target)
     else:
         async with make_api(settings) as api:
-            address = make_probe_plan(settings).address(viewed(await lookup_event(api, target)))
+            event = viewed(await lookup_event(api, target))
+        address, is_protected = make_probe_plan(settings).address(event), event.is_protected
     if not address.text:
         raise SettingsError(f"{safe(target, 60) if '://' not in target else 'URL'}: {address.reason}")
-    return address
+    return address, is_protected
 
 
 def viewed(event: Event) -> Viewed:
     """Return the data of an event that the probe needs."""
-    return Viewed(event.id, (event.stream and event.stream.id) or "", event.play_link or "")
+    stream_id = (event.stream and event.stream.id) or ""
+    return Viewed(event.id, stream_id, event.play_link or "", is_protected=event.protected is True)
 
 
 async def _write_picture(place: str, image: bytes, *, force: bool) -> None:
