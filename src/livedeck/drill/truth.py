@@ -211,7 +211,7 @@ def _key(record: AlarmRecord) -> AlarmKey:
 
 
 def _shown_at(record: AlarmRecord, raises: Iterable[AlarmRecord], shown: Iterable[AlarmRecord]) -> datetime | None:
-    """Return the first time in `shown` from the raise of an alarm to its next raise; None without one."""
+    """Return the time at which an alarm was first shown before it was raised again; None if it was not shown."""
     times = (each.at for each in shown if _key(each) == _key(record) and each.at >= record.at)
     at = next(times, None)
     is_next = at is not None and any(_key(other) == _key(record) and record.at < other.at <= at for other in raises)

@@ -66,7 +66,7 @@ def parse_form(
 ) -> ParsedForm[D_co]:
     """Parse the changed fields of a form and the fields named in `always`. Raises Invalid or ValueError.
 
-    `initial`: entries before the person's changes. `suggestions`: names of ids, for the texts of the changes.
+    `initial`: entries before the person's changes. `suggestions`: names for ids, used in the texts of the changes.
     """
     names = {*result.changed, *always}
     parsed = schema.parse(result.entries, names, reference)

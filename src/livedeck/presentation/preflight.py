@@ -342,7 +342,7 @@ def _poster(facts: PreflightFacts) -> Iterator[Item]:
     if not facts.knows("poster"):
         yield Item("poster", Mark.UNKNOWN, _NOT_REPORTED)
     elif poster and "original" not in poster.model_fields_set and facts.withheld is None:
-        yield Item("poster", Mark.UNKNOWN, "stored data and collectors omit its address")
+        yield Item("poster", Mark.UNKNOWN, "its address is neither stored nor published")
     elif poster is None or not (has_poster(facts.event) or (facts.withheld and facts.withheld.has_poster)):
         yield Item("poster", Mark.CHECK, "none", "livedeck event poster EVENT --url ADDRESS", "event.poster")
     else:

@@ -1,11 +1,11 @@
-"""Decode segments of strangers: the program that `eyes.Eyes` runs for all events.
+"""Decode untrusted segments in a process with few rights. `eyes.Eyes` runs this program for all events.
 
 `python -I -S eye.py FOLDER WARM_UP` reads requests from standard input, and writes an answer of `ANSWER.size` bytes to
 each. FOLDER is the install folder of av (PyAV). The program imports no module of livedeck, and of the site packages
-only av. WARM_UP is a segment from livedeck. It is decoded twice: before the limits, so that every module is loaded, and
-after them, as the first answer.
+only av. WARM_UP is a segment from livedeck. The program decodes it before it gives up its rights, so that every module
+is loaded, and once more afterwards as its first answer.
 
-After the limits the process can open no file and no socket and start no process or thread, whatever a decoder does. On
+Then the process can open no file and no socket and start no process or thread, whatever a decoder does. On
 Linux it can do nothing but read, write, take memory and end. So it cannot signal or trace the deck, which runs as the
 same user.
 """

@@ -376,9 +376,9 @@ def _merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, Layer]]:
 
 
 def _merge_token(layers: Sequence[Layer], values: dict[str, Any], origins: dict[str, Layer]) -> str:
-    """Add the strongest token source that belongs to the address in force to `values` and `origins`.
+    """Choose the strongest token source of the address in force, and add it to `values` and `origins`.
 
-    Returns why the strongest source is not used if no source belongs to the address; otherwise an empty text.
+    Returns an empty text. If no source is of that address, adds nothing and returns why the strongest is not used.
     """
     withheld_reason = ""
     for index, layer in enumerate(layers):

@@ -337,7 +337,9 @@ class LevelSettings(BaseModel):
 
     after: Number = Field(gt=0, le=1440, description="minutes without acknowledgement")
     to: str = Field(min_length=1, description="target that gets the alarm then")
-    repeat: Number = Field(default=0, ge=0, le=1440, description="minutes until a critical alarm goes there again")
+    repeat: Number = Field(
+        default=0, ge=0, le=1440, description="minutes until a critical alarm is sent to this target again"
+    )
 
 
 class RouteSettings(BaseModel):

@@ -20,7 +20,7 @@ _SHORT = 64 * 2**10
 """Maximum bytes of a reply that is always parsed whole, because that takes less than a millisecond."""
 
 _LARGEST = 32 * 2**20
-"""Maximum bytes of all kept replies together. Replies of further events are parsed whole."""
+"""Maximum total bytes of the kept replies. Once they are full, the reply of any other event is parsed as a whole."""
 
 _KEPT_SECONDS = 60.0
 """Seconds after which the next reply of an event is parsed whole again."""

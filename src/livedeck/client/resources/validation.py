@@ -39,7 +39,7 @@ _TYPE_IS_RIGHT = frozenset(
     }
 )
 
-"""Errors about a value of the right type."""
+"""Types of errors for a value that has the right type, but breaks another rule."""
 
 
 def draft_error(error: ValidationError) -> tuple[str, str]:

@@ -275,7 +275,7 @@ _SETTLES = 70.0
 
 
 def _is_unseen(alarm: Alarm, state: MonitorState) -> bool:
-    """Return whether an earlier alarm of viewers cannot clear yet, because a new probe had too few rounds."""
+    """Return whether an earlier alarm of viewers cannot clear yet, because a new probe has had too few rounds."""
     if alarm.kind not in VIEWER_RULES:
         return False
     event = state.by_id.get(alarm.event_id)

@@ -79,7 +79,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
             "the first samples, or 6 h after the start",
         ),
         "RESTREAM_DOWN": Claim(
-            "a good list in which the restream is disconnected, while samples come",
+            "a complete list that says the restream is disconnected, while samples come",
             "",
             "good lists in which the restream is connected for 30 s",
         ),
@@ -111,7 +111,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "OWN_SLOW": Claim(
             "30 s in which 5 % of this process's wake-ups are late, or too few of its planned polls are made in time",
             "this machine is 3 s behind",
-            "a minute below half of the limits",
+            "a whole minute with values below half of the limits",
         ),
         "UNIT_UNKNOWN": Claim(
             "rates that are plausible as kbit/s, and no rate that is too high for kbit/s",

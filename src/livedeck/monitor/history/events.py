@@ -75,7 +75,7 @@ class EpisodeWatch:
 
 
 class GapWatch:
-    """Finds the unwatched times of streams that are new since the previous snapshot."""
+    """Finds gaps in the watch of each stream that the previous snapshot did not have."""
 
     def __init__(self) -> None:
         self._gaps: dict[str, tuple[Span, ...]] = {}

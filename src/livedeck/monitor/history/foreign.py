@@ -53,7 +53,7 @@ _HEADER = 100
 _UTF8 = 1
 
 _KEPT = "CREATE TABLE kept (id INTEGER PRIMARY KEY CHECK (id = 1), alarms TEXT NOT NULL)"
-"""Table of schema 3 with all alarms in one text."""
+"""Table of schema 3 that holds all alarms in one text."""
 
 _NEEDED = {
     3: ("event", "stream", "sample", "rollup", "journal"),

@@ -165,7 +165,7 @@ AUDIO_KINDS = (
         diagnosis=Diagnosis(
             cause="The audio bit rate is higher than any stream needs: a wrong setting.",
             viewers="No effect until bandwidth is short.",
-            advice="In a break, set the encoder's audio to 128 to 192 kbit/s.",
+            advice="During a break, set the encoder's audio bit rate to between 128 and 192 kbit/s.",
         ),
     ),
 )

@@ -51,7 +51,7 @@ class UsualMark(Record):
 
 
 class ProfileChoice(Record):
-    """Choice of an event's content by a person.
+    """A person's choice of the content of an event.
 
     `profile`: the content; None to follow the settings. `at`: time of the ruling, by this machine's clock. `actor`:
     `user@host:pid`.

@@ -229,10 +229,7 @@ class Thresholds(Record, kw_only=True):
         Limit("word", "severity if somebody else completes an event on air, as happens at the end of most shows"),
     ] = Severity.WARNING
     ended_samples: Annotated[
-        float,
-        Limit(
-            "s", "an event ended on air if its last sample is at most this much older than its end: samples come late"
-        ),
+        float, Limit("s", "an event counts as ended on air if its last sample is at most this much older than its end")
     ] = 60.0
     ended_told: Annotated[float, Limit("s", "the end of an event on air is shown for this long")] = 60.0
     link_window: Annotated[float, Limit("s", "lost replies are counted over this time")] = 60.0
@@ -246,7 +243,7 @@ class Thresholds(Record, kw_only=True):
         float, Limit("share of lost replies", "a link is poor from this share on; a good link loses less than 1 %")
     ] = 0.05
     poor_link_least: Annotated[
-        int, Limit("lost replies", "a link with fewer losses is not poor: they may be chance")
+        int, Limit("lost replies", "with fewer losses a link is not called poor: the losses may be chance")
     ] = 3
     ahead: Annotated[
         float, Limit("s", "a sample dated further ahead has a wrong clock: the skew is known more exactly")

@@ -460,7 +460,7 @@ class Poller:
             return PollResult(key, at, self._clock.monotonic(), payload, is_outdated, _dated(sent, at, timings))
 
     def _note_try(self, sent: float, *, is_failed: bool) -> None:
-        """Count a call. A good call ends the row of failed tries. Calls sent at about the same time are one try."""
+        """Count a call as a try. A good call ends the run of failed tries. Calls sent at about one time count once."""
         if not is_failed:
             self._failed_tries = 0
         elif not self._failed_tries or sent - self._last_try >= _SAME_TRY:

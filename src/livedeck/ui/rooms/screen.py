@@ -38,7 +38,7 @@ from livedeck.ui.shell.keymap import key_of, with_keys
 from livedeck.ui.shell.screen import BaseScreen, Listing
 
 DOUBLE_ENTER = 0.5
-"""Seconds after the switch to the profiles during which enter opens no form: it may be a double press."""
+"""Seconds for which the key enter opens no form after the screen switches to the profiles. It may be a double press."""
 
 EMPTY_LINES = 4
 """Height in lines of an empty table with its head."""

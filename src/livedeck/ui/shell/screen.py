@@ -179,9 +179,9 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
     def target_alarms(self, snapshot: Snapshot, wants: AlarmFilter = is_active) -> tuple[Alarm, ...]:
         """Return the alarms that a key acts on and `wants` accepts, most urgent first.
 
-        A screen that shows the selected event returns all alarms of the event, with incidents that affect the event.
-        Any other screen returns one alarm: the most urgent of the event, or of all events if that event has none. After
-        an action on such a screen, it returns the most urgent alarm of the event of that action.
+        A screen that shows the selected event returns all its alarms, with incidents that affect it. Any other screen
+        returns one alarm: the most urgent of the selected event, or of all events if the selected one has none. After
+        an action it stays with the event of that action.
         """
         by_event = self._alarms_by_event.get((snapshot,), None, lambda: alarms_by_event(snapshot))
         if not self.SHOWS_EVENT and self._pinned_event is not None:

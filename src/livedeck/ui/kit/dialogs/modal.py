@@ -265,7 +265,7 @@ class ModalApp(TerminalApp[R], Generic[R]):
 
 
 def _is_meant(typed: _Typed, front: Screen[Any]) -> bool:
-    """Return whether a key is meant for the screen in front. The key may have arrived at another screen.
+    """Return whether a key is meant for the screen in front, even if it arrived while another screen was in front.
 
     A dialog without a text field takes no keys that arrived before its first picture. A screen takes no keys that were
     meant for a dialog over it.
