@@ -268,7 +268,7 @@ async def test_what_somebody_else_changed_meanwhile_is_said_before_it_is_overwri
         await agree(stage)
         shown = words(stage)
         assert '▲ Since you looked: its name was "Council channel" and is "Theirs" now' in shown
-        assert "its stream key is a different one now" in shown
+        assert "its stream key has changed" in shown
         assert not stage.writes
 
 

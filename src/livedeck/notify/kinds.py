@@ -137,7 +137,7 @@ TARGETS: Mapping[str, TargetKind] = MappingProxyType(
             "a bot token of Slack, or an incoming webhook",
             _make_slack,
             options={
-                "channel": "id of the channel for a bot token of Slack",
+                "channel": "id of the channel, needed with a bot token of Slack",
                 "api": "address of the API, such as `https://slack-gov.com`",
             },
         ),

@@ -282,7 +282,7 @@ class EditRelay(EditOperation[RelayProfile]):
             for field, fact in facts.items()
             if getattr(before, field) != getattr(now, field)
         ]
-        return (*texts, *(("its stream key is a different one now",) if before.stream_key != now.stream_key else ()))
+        return (*texts, *(("its stream key has changed",) if before.stream_key != now.stream_key else ()))
 
     def confirmation(self, current: RelayProfile, conflicts: Conflicts, /) -> Confirmation:
         lines: tuple[Segment, ...] = (

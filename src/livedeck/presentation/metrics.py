@@ -23,7 +23,7 @@ MAX_EVENTS = 500
 """Maximum number of events with series. `livedeck_events_not_exported` is the number of the other events."""
 
 DUE_SECONDS = 3600.0
-"""Time before the planned start at which the series of an event begin, in seconds."""
+"""Seconds before an event's planned start at which its series begin."""
 
 MAX_NAME_LETTERS, MAX_ID_LETTERS = 80, 200
 

@@ -74,7 +74,7 @@ def is_known(profile: RelayProfile) -> bool:
 
 
 def gaps(profile: RelayProfile) -> tuple[str, ...]:
-    """Return the fields that a relay needs and the profile lacks: `address`, `key`. Empty if they were not received."""
+    """Return the missing fields that a relay needs: `address`, `key`. Empty if the reply had neither field."""
     if not is_known(profile):
         return ()
     has_key = profile.stream_key not in {None, _NO_KEY}

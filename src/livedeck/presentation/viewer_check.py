@@ -1,4 +1,4 @@
-"""State for viewers as a line of a monitoring plugin and as JSON (probe.md). Pure."""
+"""Delivery to viewers as a line of a monitoring plugin and as JSON (probe.md). Pure."""
 
 from __future__ import annotations
 

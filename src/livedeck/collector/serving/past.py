@@ -55,7 +55,7 @@ _WORDS = {
     "event_id": "Id of an event; leave it out for all events.",
     "newest": "Maximum number of newest samples of each stream; -1 for all.",
     "now": "Time at which the alarms were open.",
-    "since": "Beginning; a time with its zone, or seconds since 1970 (server clock) for samples.",
+    "since": "Start: a time with its zone. For samples also seconds since 1970, by the server's clock.",
     "stream_id": "Id of a stream.",
     "streams": "Event id -> stream id.",
     "until": "End, in the form of `since`.",

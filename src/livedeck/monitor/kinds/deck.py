@@ -534,7 +534,7 @@ DECK_KINDS = (
         diagnosis=Diagnosis(
             cause="A host of playlists fails for many events: the CDN, or the way to it from here.",
             viewers="No picture, or a picture that stops, for every viewer of that host.",
-            advice="Play one of the events on another network; then call the CDN's support with the host.",
+            advice="Play one of the events on another network; then call the CDN's support and name the host.",
         ),
     ),
     AlarmKind(

@@ -127,8 +127,8 @@ class Grade(StrEnum):
 class Component(StrEnum):
     """Component of a health score. UNKNOWN: values were not measured. NONE: no component.
 
-    Among equal lowest scores, scores of samples win over scores of findings. Scores of samples are in the order VIDEO,
-    AUDIO, FPS, KEY, LOSS, LATE, UNKNOWN; scores of findings are in the order of this enum.
+    If several components share the lowest score, one scored by samples is named before one scored by findings. Within
+    the first, the order is VIDEO, AUDIO, FPS, KEY, LOSS, LATE, UNKNOWN; within the second, that of this enum.
     """
 
     UNKNOWN = "unknown"

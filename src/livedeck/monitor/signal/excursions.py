@@ -142,7 +142,7 @@ class VideoExcursion:
         self.ragged_samples += 1
 
     def ragged_for_long(self, time: float, thresholds: Thresholds) -> float | None:
-        """Return the start of the ragged state (epoch s) if it has lasted for its hold, else None."""
+        """Return when the ragged state began (epoch s) if it has lasted at least its hold time, else None."""
         hold = thresholds.ragged_hold
         is_long = self.ragged_samples >= hold.samples and time - self.ragged_since >= hold.seconds
         return self.ragged_since if is_long else None

@@ -1,4 +1,4 @@
-"""Request pattern: criteria that a request meets or not. Faults and the journal use the same one (simulator.md)."""
+"""Request pattern: criteria that a request must meet. Faults and the journal use the same class (simulator.md)."""
 
 from __future__ import annotations
 

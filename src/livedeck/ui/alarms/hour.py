@@ -89,7 +89,7 @@ def _bars(columns: list[list[Severity]]) -> Line:
 
 
 def clear_text(snapshot: Snapshot, render_time: RenderTime) -> str:
-    """Return a text without open alarms: time of the last clearance, number of today's faults, and the longest."""
+    """Return the text shown while no alarm is open: last clearance, number of today's faults, and the longest."""
     midnight = render_time.server.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
     past = [fault for fault in _faults(snapshot, render_time) if fault.until < inf]
     if not past:

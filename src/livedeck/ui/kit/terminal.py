@@ -231,7 +231,7 @@ class ExactApp(FilteredApp[int]):
         """Send parts of lines to the terminal at once.
 
         Returns False if this version of Textual has no exact updates. The caller must then refresh the regions. A
-        refresh waits for the next frame (60 a second), and costs a wall 1.5 times the processor time.
+        refresh waits for the next frame (60 a second). On a wall it takes 1.5 times the processor time of this method.
         """
         if not EXACT_UPDATES:
             return False

@@ -380,7 +380,7 @@ QOS = (
         "qos.open",
         ("o",),
         "streams",
-        "Open any stream from the history, even of unlisted events; or the newest stream that matches the words",
+        "Open any stream in the history, also of unlisted events; with words, the newest that matches",
         open_stream,
         HERE,
         takes="[WORDS]",

@@ -58,7 +58,7 @@ class Mosaic(Canvas, can_focus=True):
         self._show_next()
 
     def _show_next(self) -> None:
-        """Show the next changed lines, at most `FRAME_SEGMENTS` in a frame, because a frame holds the event loop."""
+        """Show the next changed lines: at most `FRAME_SEGMENTS` a frame, because a frame blocks the event loop."""
         content, changed, is_behind = list[ShadedLine](), 0, False
         for old, new in zip_longest(self._content[: len(self._wanted)], self._wanted):
             if old is None or old == new:

@@ -489,8 +489,8 @@ def _note(state: EventState) -> str:
 def _poster(state: EventState) -> str:
     """Return the relative address of the event's poster; empty for the platform's default picture.
 
-    The address is a hash, so no other address can be requested by it. A stored poster has a `media_id`
-    (platform-api.md, "Poster").
+    The address is a hash, so a browser cannot make the wall request an address of its choice. A stored poster has a
+    `media_id` (platform-api.md, "Poster").
     """
     poster = state.event.poster
     if poster is None or not poster.media_id or not _link(state):
