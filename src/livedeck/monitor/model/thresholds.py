@@ -134,7 +134,7 @@ class Content(StrEnum):
 class Expectation(StrEnum):
     """Expectation for a stream.
 
-    FLOOR: a video rate that fits the preset. MOTION: a picture that moves. LEVEL: a video rate that does not sink.
+    FLOOR: a video rate that fits the preset. MOTION: a picture that moves. LEVEL: rates that stay.
     """
 
     PICTURE = "picture"
