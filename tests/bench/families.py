@@ -569,6 +569,17 @@ def _fps(random: Chance, rate: Curve, watched: float = 600.0) -> Show:
     return fault.show()
 
 
+def fps_halved_again(random: Chance) -> Show:
+    """Return a show with half of its frames for three minutes, as before for four, and then half again.
+
+    The alarm of the first fall counts as early.
+    """
+    fault = Fault(random, _FRAMES)
+    fps = fault.maker.fps
+    fault.maker.fps = lambda at: fps(at) / (2 if fault.is_on(at) or -420 <= fault.since(at) < -240 else 1)
+    return fault.show()
+
+
 def _status(random: Chance, status: Callable[[float], int], kinds: frozenset[str], cadence: float = 2.0) -> Show:
     fault = Fault(random, kinds, 1500.0, cadence=cadence)
     fault.maker.status = lambda at: status(fault.since(at)) if fault.is_on(at) else 0
@@ -716,6 +727,7 @@ FAULTS: Mapping[str, Callable[[Chance], Show]] = {
     "fps-27-of-30": lambda random: _fps(random, lambda _: 27 + random.uniform(-0.5, 0.5)),
     "fps-30-24": lambda random: _fps(random, lambda since: 24.0 if since % 30 < 15 else 30.0),
     "fps-halved-15": lambda random: _fps(random, lambda _: 15 + random.choice((-0.5, 0, 0.5))),
+    "fps-halved-again": fps_halved_again,
     "loss-5": lambda random: _loss(random, 0.05),
     "loss-20": lambda random: _loss(random, 0.2),
     "loss-70": lambda random: _loss(random, 0.7),
@@ -770,6 +782,7 @@ LIMITS: Mapping[str, float] = {
     "fps-27-of-30": 24,
     "fps-30-24": 54,
     "fps-halved-15": 19,
+    "fps-halved-again": 19,
     "loss-5": 192,
     "loss-20": 41,
     "loss-70": 10,

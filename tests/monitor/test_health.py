@@ -156,6 +156,11 @@ def test_an_encoder_that_is_overloaded_does_not_become_its_own_measure_within_te
     assert assess_readings(after(300, count=290, fps=22.0)).nominal_fps == 30.0
 
 
+def test_half_of_the_frames_are_not_good_however_long_they_last() -> None:
+    health = assess_readings(after(300, count=300, fps=15.0)).health
+    assert (health.score, health.grade, health.detail) == (30, Grade.POOR, "fps 15.0")
+
+
 def test_late_samples_are_never_good() -> None:
     health = assess_readings(after(count=12), freshness=Freshness.LATE).health
     assert (health.grade, health.component) == (Grade.FAIR, "late")

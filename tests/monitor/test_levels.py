@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from livedeck.monitor import Readings, Severity, Thresholds, with_overrides
+from livedeck.monitor import Reading, Readings, Severity, Thresholds, with_overrides
 from livedeck.monitor.detection.detect import StreamRules, detect
 from livedeck.monitor.signal.analysis import SignalAnalysis
 from livedeck.monitor.signal.series import merge
-from monitor.stage import samples
-from monitor.test_detect import CALM, USUAL, after, analyze, past_episodes, rows, stretch
+from monitor.stage import NOW, samples
+from monitor.test_detect import CALM, USUAL, after, analyze, analyze_readings, past_episodes, rows, stretch, swinging
 
 MINUTE = 30
 """Samples in a minute."""
@@ -56,6 +56,65 @@ def test_what_is_usual_again_is_told_no_second_time() -> None:
 
 def test_no_encoder_is_set_to_a_rate_that_is_none() -> None:
     assert {"FPS_LOW", "FPS_COLLAPSE"} & set(analyze(stretch(MINUTE, fps=27.0)).intervals)
+
+
+@pytest.mark.parametrize(("fps", "kind"), [(15.0, "FPS_COLLAPSE"), (20.0, "FPS_COLLAPSE"), (27.0, "FPS_LOW")])
+def test_frames_that_are_missing_for_long_do_not_become_usual_by_themselves(fps: float, kind: str) -> None:
+    analysis = analyze(stretch(20 * MINUTE, fps=fps))
+    assert kind in analysis.intervals
+    assert past_episodes(analysis) == []
+    assert analysis.usual.fps == 30.0
+
+
+def test_frames_that_are_missing_again_alarm_again() -> None:
+    twice = [*stretch(3 * MINUTE, fps=15.0), *stretch(5 * MINUTE), *stretch(MINUTE, fps=15.0)]
+    analysis = analyze(twice)
+    assert {episode.kind for episode in past_episodes(analysis)} == {"FPS_COLLAPSE", "FPS_LOW"}
+    assert "FPS_COLLAPSE" in analysis.intervals
+
+
+@pytest.mark.parametrize("cadence", [2.0, 10.0, 30.0])
+def test_fewer_frames_with_fewer_bits_at_a_steady_level_are_a_new_profile(cadence: float) -> None:
+    calm = [USUAL for _ in range(int(1500 / cadence))]
+    parts = [*calm, *stretch(int(600 / cadence), fps=15.0, video=2.5e6)]
+    readings = [Reading(NOW.timestamp() + cadence * index, **part) for index, part in enumerate(parts)]
+    analysis = analyze_readings(readings)
+    assert "PROFILE_CHANGE" in {episode.kind for episode in past_episodes(analysis)}
+    assert analysis.intervals == {}
+    assert (analysis.usual.fps, analysis.usual.video) == (15.0, 2.5e6)
+
+
+def test_bits_that_fall_later_do_not_explain_missing_frames() -> None:
+    analysis = analyze(stretch(3 * MINUTE, fps=15.0), stretch(5 * MINUTE, fps=15.0, video=2.5e6))
+    assert "FPS_COLLAPSE" in analysis.intervals
+    assert (analysis.usual.fps, analysis.usual.video) == (30.0, 2.5e6)
+
+
+def test_a_steady_low_frame_rate_does_not_prove_that_bits_are_missing() -> None:
+    swings = [*swinging(CALM), *swinging(2 * MINUTE, fps=15.0), *stretch(2 * MINUTE, fps=15.0, video=0.4 * FULL)]
+    assert set(judged(swings).intervals) == {"FPS_COLLAPSE", "FPS_LOW"}
+    assert judged(swings).intervals["FPS_COLLAPSE"].severity is Severity.WARNING
+    thinner = judged(swings, stretch(MINUTE, fps=8.0, video=0.4 * FULL))
+    assert "VIDEO_STARVED" in thinner.intervals, "even fewer frames prove it"
+
+
+def test_a_picture_that_freezes_at_a_low_frame_rate_is_told() -> None:
+    swings = [*swinging(CALM), *swinging(2 * MINUTE, fps=15.0), *stretch(MINUTE, fps=15.0, video=0.05 * FULL)]
+    assert {"FPS_COLLAPSE", "PICTURE_STILL"} <= set(judged(swings).intervals)
+
+
+def test_a_camera_may_send_half_of_its_frames_at_night() -> None:
+    analysis = judged(stretch(CALM), stretch(45, fps=15.0), content="camera")
+    assert (analysis.intervals.keys(), analysis.usual.fps) == ({"PROFILE_CHANGE"}, 15.0)
+
+
+def test_a_person_s_word_makes_a_low_frame_rate_usual_now_and_later() -> None:
+    low = [*stretch(CALM), *stretch(3 * MINUTE, fps=15.0)]
+    mark = judged(low).readings.time[-1] + 0.001
+    later = [*low, *stretch(3 * MINUTE, fps=15.0), *stretch(5 * MINUTE), *stretch(MINUTE // 2, fps=15.0)]
+    analysis = judged(later, marks=(mark,))
+    assert {"FPS_LOW", "FPS_COLLAPSE"}.isdisjoint(analysis.intervals)
+    assert [episode.kind for episode in past_episodes(analysis)].count("FPS_COLLAPSE") == 1
 
 
 def test_a_frame_rate_that_ordinarily_dips_must_fall_further() -> None:

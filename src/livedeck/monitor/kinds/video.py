@@ -82,7 +82,7 @@ def _classify_still(features: SampleFeatures, thresholds: Thresholds) -> Level:
 
 
 def _are_frames_whole(features: SampleFeatures, thresholds: Thresholds) -> bool:
-    usual = features.usual.fps
+    usual = features.usual.fps if features.settled_fps is None else features.settled_fps
     if usual is None or features.usual.is_variable_fps or features.is_lossy:
         return False
     return features.window.fps >= usual - fps_tolerance(usual, thresholds)
@@ -111,7 +111,7 @@ def _severity_starved(_interval: FaultInterval, features: SampleFeatures, _thres
 
     The slate of an intermission may have less sound, too.
     """
-    is_sure = features.is_lossy or features.is_fps_low or features.is_ragged
+    is_sure = features.witnesses > features.is_sound_short or features.is_ragged
     return Severity.CRITICAL if is_sure else Severity.WARNING
 
 
@@ -199,9 +199,13 @@ def _classify_collapse(features: SampleFeatures, thresholds: Thresholds) -> Leve
 
 
 def _severity_collapse(_interval: FaultInterval, features: SampleFeatures, thresholds: Thresholds) -> Severity:
-    """Return CRITICAL; WARNING if only the frame rate fell, because a person may have set a lower rate."""
+    """Return CRITICAL; WARNING if only the frame rate fell, because a person may have set a lower rate.
+
+    At a steady low frame rate, a low video rate alone may be a quiet scene.
+    """
     usual = features.usual.video
-    is_video_low = usual is not None and features.window.video < thresholds.low_video * usual
+    is_judged = features.settled_fps is None or features.is_shortage
+    is_video_low = is_judged and usual is not None and features.window.video < thresholds.low_video * usual
     is_sure = features.is_lossy or features.is_sound_short or is_video_low
     return Severity.CRITICAL if is_sure else Severity.WARNING
 

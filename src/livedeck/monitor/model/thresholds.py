@@ -134,7 +134,7 @@ class Content(StrEnum):
 class Expectation(StrEnum):
     """Property that a healthy stream should have, if its content calls for it.
 
-    FLOOR: a video rate that fits the preset. MOTION: a picture that moves. LEVEL: a video rate that does not sink.
+    FLOOR: a video rate that fits the preset. MOTION: a picture that moves. LEVEL: rates that stay.
     """
 
     PICTURE = "picture"

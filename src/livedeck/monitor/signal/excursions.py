@@ -2,7 +2,7 @@
 
 A fault lowers rates, never raises them, and is seldom steady. So a step to a steady level counts as a decision of the
 sender if people configure such levels and nothing else is wrong. The usual value follows a decision. An unsteady
-excursion is a fault.
+excursion is a fault, and so is a low frame rate that nobody configures, however steady it is.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from livedeck.monitor.model.thresholds import Thresholds
+from livedeck.monitor.model.thresholds import Expectation, Thresholds
 from livedeck.monitor.signal.order import copier
 from livedeck.monitor.signal.usual import Level, spread_of
 
@@ -41,9 +41,9 @@ class FpsExcursion:
 
     `low`, `high`: lowest and highest rate since `steady_since` (epoch s). `last_away`: time of the excursion's newest
     sample. `samples`: number of the excursion's samples. `back`: number of samples at the usual rate since `last_away`.
-    `is_dirty`: the rate was unsteady once, so the sender has not chosen it. `is_pending`: the sender may have chosen
-    the rate, so it raises no alarm yet. `is_clean_slow`: the sender may have chosen a slow rate. Such a rate raises an
-    alarm at once, but soon becomes the usual rate.
+    `is_dirty`: the rate was unsteady once. `is_chosen`: senders choose such a rate, so it becomes usual in time.
+    `is_pending`: such a rate was never unsteady, so it raises no alarm yet. `is_clean_slow`: a slow rate that was never
+    unsteady; it raises an alarm at once. `settled`: newest low level that lasted without becoming usual (frames/s).
     """
 
     began: float
@@ -56,6 +56,8 @@ class FpsExcursion:
     is_dirty: bool = False
     is_pending: bool = False
     is_clean_slow: bool = False
+    is_chosen: bool = False
+    settled: float | None = None
 
     def copy(self) -> FpsExcursion:
         return _copy_fps(self)
@@ -77,19 +79,27 @@ class FpsExcursion:
             self.steady_since = time
 
     def settle(self, fps: float, usual: float, levels: Iterable[Level], thresholds: Thresholds) -> None:
-        """Update `is_pending` and `is_clean_slow` after a sample."""
+        """Update `is_chosen`, `is_pending` and `is_clean_slow` after a sample."""
         rate_now = fps if self.samples <= 2 else (self.low + self.high) / 2
         is_set = any(abs(rate_now - rate) <= thresholds.set_fps_slack for rate in thresholds.set_fps)
         is_known = any(abs(fps - level.fps) <= _SAME_FPS for level in levels)
-        self.is_pending = not self.is_dirty and (is_set or is_known or self.low > usual)
+        self.is_chosen = is_set or is_known or self.low > usual
+        self.is_pending = self.is_chosen and not self.is_dirty
         is_slow = any(abs(rate_now - rate) <= thresholds.set_fps_slack for rate in _SLOW_FPS)
         self.is_clean_slow = is_slow and not self.is_dirty
 
     def accepted(self, time: float, thresholds: Thresholds) -> float | None:
-        """Return the frame rate if it becomes the usual rate now, else None."""
+        """Return the frame rate if it becomes the usual rate now, else None. Update `settled`."""
         patience = thresholds.steady if self.is_pending or self.is_clean_slow else thresholds.dirty
         is_long = self.samples >= thresholds.steady_samples and time - self.steady_since >= patience
-        return (self.low + self.high) / 2 if is_long and self.high - self.low <= _SAME_FPS else None
+        if not is_long or self.high - self.low > _SAME_FPS:
+            return None
+        level = (self.low + self.high) / 2
+        may_fall = self.is_clean_slow and Expectation.LEVEL not in thresholds.content.expectations
+        if self.is_chosen or may_fall:
+            return level
+        self.settled = level
+        return None
 
 
 @dataclass(slots=True)

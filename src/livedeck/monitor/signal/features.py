@@ -48,10 +48,11 @@ class SampleFeatures(NamedTuple):
     with 5, and with 5 in the longer window. `is_heavy_loss`: loss has exceeded its share for the hold.
 
     Levels: `is_fps_low`: the frame rate is too far below its usual value. `is_fps_pending`: the sender may have chosen
-    it. `witnesses`: number of signs that a low video rate is a shortage: frame rate, sound (`is_sound_short`), loss
-    (`is_lossy`). `is_ragged`: a constant video rate is low and unsteady. `ragged_since`: start of this state after its
-    hold, else None. `fps_charge`, `dip`: seconds of an excursion of the frame rate, or of a dip of the video rate, that
-    ends with this sample. `change`: change to a level that becomes usual with this sample, or None.
+    it. `settled_fps`: steady rate below the usual one, with an alarm, or None. `witnesses`: number of signs that a low
+    video rate is a shortage: frame rate, sound (`is_sound_short`), loss (`is_lossy`). `is_ragged`: a constant video
+    rate is low and unsteady. `ragged_since`: start of this state after its hold, else None. `fps_charge`, `dip`:
+    seconds of an excursion of the frame rate, or of a dip of the video rate, that ends with this sample. `change`:
+    change to a level that becomes usual with this sample, or None.
 
     Stream: `has_picture`, `has_sound`: a received sample had a picture, or sound. `covered`: covered seconds of a
     stream without a picture or without sound so far. None for any other stream, or if it is covered since its start.
@@ -90,6 +91,7 @@ class SampleFeatures(NamedTuple):
     is_lossy: bool = False
     is_sound_short: bool = False
     quiet_since: float | None = None
+    settled_fps: float | None = None
 
     @property
     def is_shortage(self) -> bool:

@@ -76,6 +76,11 @@ class Levels:
         """True if the sender may have chosen the new frame rate."""
         return self.fps_away is not None and self.fps_away.is_pending
 
+    @property
+    def settled_fps(self) -> float | None:
+        """Steady frame rate below the usual one, with an alarm (frames/s); None without one."""
+        return None if self.fps_away is None else self.fps_away.settled
+
     def held(self, time: float, thresholds: Thresholds) -> frozenset[str]:
         """Return the rates that are in an excursion, so that their usual values are not learnt from them now.
 
@@ -98,8 +103,12 @@ class Levels:
             self.sound_short_since = None
         elif self.sound_short_since is None:
             self.sound_short_since = sample.time
-        witnesses = is_fps_low + is_sound_short + sample.is_lossy
+        settled = self.settled_fps
+        is_witness = is_fps_low and (settled is None or _is_fps_low(sample, usual._replace(fps=settled), thresholds))
+        witnesses = is_witness + is_sound_short + sample.is_lossy
         dip, video_change = self._follow_video(sample, witnesses, thresholds)
+        if video_change is not None and (profile := self._follow_profile(video_change, sample, thresholds)):
+            fps_change, is_fps_low = profile, False
         return Standing(
             is_fps_low, witnesses, fps_charge, dip, fps_change or video_change, sample.is_lossy, is_sound_short
         )
@@ -134,11 +143,27 @@ class Levels:
         accepted = away.accepted(sample.time, thresholds)
         if accepted is None:
             return 0.0, None
-        self.fps_away = None
-        self.usual.accept_fps(accepted)
+        change = self._accept_fps(away, usual.fps, accepted)
         if self.video_away is None and usual.video is not None:
             self.usual.accept_video(sample.videos, sample.time, thresholds, is_sure=True)
-        return 0.0, ProfileChange(FPS, usual.fps, accepted, away.began)
+        return 0.0, change
+
+    def _follow_profile(
+        self, video: ProfileChange, sample: LevelSample, thresholds: Thresholds
+    ) -> ProfileChange | None:
+        """Return a change to a slow frame rate if the video rate fell with it: both are a new profile."""
+        away, usual = self.fps_away, self.usual.usual.fps
+        if away is None or away.settled is None or usual is None or not away.is_clean_slow:
+            return None
+        is_together = abs(video.since - away.began) <= max(thresholds.window, sample.cadence)
+        is_tidy = sample.time - video.since < thresholds.dirty
+        is_profile = is_together and is_tidy and video.after < video.before
+        return self._accept_fps(away, usual, away.settled) if is_profile else None
+
+    def _accept_fps(self, away: FpsExcursion, before: float, after: float) -> ProfileChange:
+        self.fps_away = None
+        self.usual.accept_fps(after)
+        return ProfileChange(FPS, before, after, away.began)
 
     def _return_fps(self, away: FpsExcursion, usual: float, cadence: float) -> float:
         """Return the bad seconds of an excursion that ends with this sample; 0 if no seconds count.

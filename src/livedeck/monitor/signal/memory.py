@@ -182,6 +182,7 @@ class StreamMemory:
             standing.is_lossy,
             standing.is_sound_short,
             quiet_from if quiet_from is not None and time - quiet_from >= thresholds.quiet_hold else None,
+            levels.settled_fps,
         )
 
     def end_burst(self, status: int) -> None:
