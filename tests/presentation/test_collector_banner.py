@@ -68,6 +68,22 @@ def test_a_platform_that_answers_again_is_not_said_to_fail_since_then() -> None:
     assert shown == "▲ ANSWERS AGAIN since 12:00:00Z  answers again, checking  data from 12:00:00Z"
 
 
+def test_a_failure_during_the_check_is_not_said_to_have_begun_with_the_check() -> None:
+    link = ConnectionStatus(
+        ConnectionState.FAILING,
+        NOW,
+        as_of=NOW,
+        problem=ConnectionProblem.PLATFORM_FAILING,
+        reason=str(FAULT),
+        blame=blame(Facts(failure=seen(FAULT))),
+        is_checking=True,
+        failures=1,
+    )
+    snapshot = Snapshot(1, NOW, link)
+    shown = plain(banner_line(snapshot, RenderTime.from_snapshot(snapshot, NOW))).strip()
+    assert shown.startswith("▲ PLATFORM FAILING  checking since 12:00:00Z")
+
+
 @pytest.mark.parametrize("state", [ConnectionState.BLIND, ConnectionState.FAILING])
 @pytest.mark.parametrize(
     ("error", "words"),

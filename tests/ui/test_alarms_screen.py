@@ -312,7 +312,12 @@ async def test_the_board_leads_through_its_logs_and_to_the_event() -> None:
         deck.dispatch("log.next", "gossip")
         await pilot.pause()
         assert "there is no log gossip" in text_of(deck)
-        deck.dispatch("log.next", "board")
+        await act(pilot, "screen.events")
+        await act(pilot, "screen.alarms")
+        assert "[board]" in text_of(deck)
+        await act(pilot, "log.next")
+        await act(pilot, "screen.alarms")
+        assert "[board]" in text_of(deck)
         await act(pilot, "row.open")
         assert (deck.current_mode, getattr(deck.selected_event(), "id", "")) == ("qos", known(deck).alarms[1].event_id)
 

@@ -10,6 +10,7 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
+from livedeck.text.segments import plain
 from livedeck.ui.general.welcome import (
     COMMAND,
     ENVIRONMENT,
@@ -21,7 +22,7 @@ from livedeck.ui.general.welcome import (
     Welcome,
     platform_settings,
 )
-from livedeck.ui.kit.dialogs.form import Form
+from livedeck.ui.kit.dialogs.form import Form, Label
 from livedeck.ui.kit.dialogs.inputs import TextInput
 
 
@@ -87,7 +88,8 @@ async def test_answers_that_do_not_work_come_back_with_the_reason_and_those_that
     ],
 )
 def test_a_token_can_come_from_elsewhere(source: str, place: str, settings: dict[str, object]) -> None:
-    entries = {**SCHEMA.empty(), "base_url": "https://p.example", "source": source, "place": place}
+    entries = {**SCHEMA.empty(), "base_url": "https://p.example", "source": source}
+    entries |= {FILE: {"file": place}, COMMAND: {"command": place}}.get(source, {})
     assert platform_settings(entries) == PlatformSettings({"base_url": "https://p.example", **settings})
 
 
@@ -95,3 +97,35 @@ def test_a_token_can_come_from_elsewhere(source: str, place: str, settings: dict
 def test_a_source_without_its_token_is_refused_in_words(source: str) -> None:
     with pytest.raises(ValueError, match="token"):
         platform_settings({**SCHEMA.empty(), "base_url": "https://p.example", "source": source})
+
+
+def required(welcome: Welcome) -> set[str]:
+    """Return the labels that the form shows with a star."""
+    shown = [label for label in welcome.screen.query(Label) if label.parent and label.parent.display]
+    texts = [plain(label.draw(20, 1)[0]).split() for label in shown]
+    return {" ".join(text[:-1]) for text in texts if text[-1] == "*"}
+
+
+async def test_the_form_shows_and_requires_only_the_entry_of_the_chosen_source() -> None:
+    async with asking() as (welcome, pilot, tried, _):
+        await pilot.press("right", "enter")
+        await pilot.pause()
+        starred = {TYPED: required(welcome)}
+        await typed(pilot, "https://platform.example")
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert not tried
+        await pilot.press("shift+tab")
+        for source in (FILE, COMMAND, ENVIRONMENT):
+            await pilot.press("right")
+            await pilot.pause()
+            starred[source] = required(welcome)
+        assert starred == {
+            TYPED: {"Address", "Token"},
+            FILE: {"Address", "File"},
+            COMMAND: {"Address", "Command"},
+            ENVIRONMENT: {"Address"},
+        }
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert tried == [PlatformSettings({"base_url": "https://platform.example"})]

@@ -100,6 +100,7 @@ class Field(Record):
         describe: explains a valid entry, for example seconds as a duration.
         is_long: the field takes the whole width.
         referent: kind of object of a REFERENCE.
+        only_for: name of a CHOICE field, and its choice for which this field is shown; None if it is always shown.
     """
 
     name: str
@@ -115,6 +116,7 @@ class Field(Record):
     describe: Callable[[str], str] | None = None
     is_long: bool = False
     referent: Referent | None = None
+    only_for: tuple[str, str] | None = None
 
     @property
     def empty(self) -> Entry:
@@ -144,6 +146,12 @@ class FormSchema(Record, Generic[D_co]):
         """Return the field named `name`."""
         return next(field for field in self.fields if field.name == name)
 
+    def shown(self, entries: FieldValues) -> tuple[Field, ...]:
+        """Return the fields that a form with these entries shows."""
+        needs = {field.name: field.only_for for field in self.fields if field.only_for}
+        hidden = {name for name, (other, choice) in needs.items() if entries[other] != choice}
+        return tuple(field for field in self.fields if field.name not in hidden)
+
     def empty(self) -> dict[str, Entry]:
         """Return the entries of an empty form."""
         return {field.name: field.empty for field in self.fields}
@@ -163,8 +171,8 @@ class FormSchema(Record, Generic[D_co]):
     def check(
         self, entries: FieldValues, reference: TimeReference, names: Iterable[str] | None = None
     ) -> dict[str, str]:
-        """Return name -> error for each faulty field among `names` (None: all fields), in the form's order."""
-        checked = [field for field in self.fields if names is None or field.name in set(names)]
+        """Return name -> error for each faulty field among the shown `names` (None: all), in the form's order."""
+        checked = [field for field in self.shown(entries) if names is None or field.name in set(names)]
         errors = {field.name: self.check_field(field, entries[field.name], reference) for field in checked}
         return {name: error for name, error in errors.items() if error}
 

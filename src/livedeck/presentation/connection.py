@@ -151,13 +151,16 @@ def blind_words(link: ConnectionStatus) -> str:
     return link.problem.banner if link.problem in _OF_COLLECTOR else "MONITORING BLIND"
 
 
+_BACK = "ANSWERS AGAIN"
+
+
 def failing_words(link: ConnectionStatus) -> str:
     """Return the headline of a connection that fails or that is checked after a failure.
 
     While it is checked, its last failure is from before, unless the cause names a newer one.
     """
     is_back = link.is_checking and (link.blame.text == CHECKING or not link.problem)
-    return "ANSWERS AGAIN" if is_back else link.problem.banner or "LINK FAILING"
+    return _BACK if is_back else link.problem.banner or "LINK FAILING"
 
 
 def _fact(attachment: Attachment) -> str:
@@ -264,7 +267,9 @@ def banner_line(snapshot: Snapshot, render_time: RenderTime, fault: str = "", hi
         return [(f" ✖ {blind_words(connection)} since {details} ", StyleRole.BANNER_BLIND)]
     if connection.state is ConnectionState.FAILING:
         role = StyleRole.BANNER_BLIND if connection.is_unauthorized else StyleRole.BANNER
-        return [(f" ▲ {failing_words(connection)} since {details} ", role)]
+        words = failing_words(connection)
+        checking = "" if words == _BACK or not connection.is_checking else "  checking"  # the time is that of the check
+        return [(f" ▲ {words}{checking} since {details} ", role)]
     return _doubt_line(snapshot, render_time, data, hint)
 
 

@@ -85,8 +85,13 @@ Change = Callable[[Alarm, FieldValues], Awaitable[str]]
 
 
 def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Acknowledge the alarm under the cursor; on a screen of events, all alarms of the selected event."""
-    return _start_acknowledge(ctx, _target_alarms(ctx, is_waiting) or _target_alarms(ctx))
+    """Acknowledge the alarm under the cursor; on a screen of events, all alarms of the selected event.
+
+    If that event has none to acknowledge, acknowledge the most urgent alarm without an event, such as API_BLIND.
+    """
+    screen, seen = ctx.screen_of(BaseScreen), ctx.last_seen()
+    waiting = screen.to_acknowledge(seen) if seen else ()
+    return _start_acknowledge(ctx, waiting or _target_alarms(ctx))
 
 
 def acknowledge_event(ctx: Context, _: str) -> Awaitable[None] | None:
@@ -530,6 +535,13 @@ def _screen_type() -> type[AlarmsScreen]:
     return AlarmsScreen
 
 
+def show_board(ctx: Context, _: str) -> None:
+    """Show the board, even if a log was shown last."""
+    ctx.go_to("alarms")
+    if isinstance(ctx.screen, _screen_type()):
+        ctx.screen.show_board()
+
+
 def next_log(ctx: Context, argument: str) -> None:
     """Show the next log, or the log that the user named."""
     if not ctx.screen_of(_screen_type()).show_tab(1, argument):
@@ -693,7 +705,7 @@ LOGS = (
 )
 
 FEATURE = Feature(
-    tab=Tab("Alarms", "7", "alarms", "Show Alarms: the board, and the logs"),
+    tab=Tab("Alarms", "7", "alarms", "Show Alarms: the board, and the logs", run=show_board),
     screens={"alarms": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
     actions=(*ALARMS, *CLOSE, *WHY, *UNIT, *SILENT, *LOGS),
     help=(HelpGroup("alarm", "Alarms", 50), HelpGroup("log", "Logs", 80)),

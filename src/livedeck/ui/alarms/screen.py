@@ -183,6 +183,11 @@ class AlarmsScreen(BaseScreen):
         super().forget()
         self._log, self._log_key, self._figures, self._incidents, self._fault = (), (-1, ""), (), (), ""
 
+    def show_board(self) -> None:
+        """Show the board in place of a log."""
+        if not self._is_board:
+            self.show_tab(0, TABS[0])
+
     def show_tab(self, step: int, name: str = "") -> bool:
         """Show the tab `name`; without a name, the tab `step` further. Returns False if no tab has the name."""
         if name and name not in TABS:

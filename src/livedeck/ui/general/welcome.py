@@ -70,8 +70,16 @@ SCHEMA = FormSchema(
         Field("base_url", "Address", required=True, hint="https:// address of the API"),
         Field("upload_url", "Upload address", hint="only if it differs"),
         Field("source", "Token from", FieldKind.CHOICE, choices=(TYPED, FILE, COMMAND, ENVIRONMENT)),
-        Field("token", "Token", FieldKind.HIDDEN, hint="Saved to a file only you can read"),
-        Field("place", "File or command", hint="path of the file; command that prints it"),
+        Field(
+            "token",
+            "Token",
+            FieldKind.HIDDEN,
+            required=True,
+            hint="Saved to a file only you can read",
+            only_for=("source", TYPED),
+        ),
+        Field("file", "File", required=True, hint="path of the file with the token", only_for=("source", FILE)),
+        Field("command", "Command", required=True, hint="command that prints the token", only_for=("source", COMMAND)),
     ),
     _check_addresses,
 )
@@ -152,7 +160,7 @@ def _time_reference() -> TimeReference:
 
 def platform_settings(entries: FieldValues) -> PlatformSettings:
     """Convert the entries of the form into settings. Raises ValueError if a needed entry is missing."""
-    source, place = str(entries["source"]), str(entries["place"]).strip()
+    source = str(entries["source"])
     values: dict[str, Any] = {"base_url": str(entries["base_url"]).strip()}
     if entries["upload_url"]:
         values["upload_url"] = str(entries["upload_url"]).strip()
@@ -160,10 +168,11 @@ def platform_settings(entries: FieldValues) -> PlatformSettings:
         if not entries["token"]:
             raise ValueError("type the token, or choose another source for it")
         return PlatformSettings(values, str(entries["token"]))
-    if source != ENVIRONMENT and not place:
-        raise ValueError(f"type the {source.partition(' ')[2]}: the token comes from it")
-    if source == FILE:
-        values["token_file"] = place
-    elif source == COMMAND:
-        values["token_command"] = shlex.split(place)
+    if source == ENVIRONMENT:
+        return PlatformSettings(values)
+    name = "file" if source == FILE else "command"
+    place = str(entries[name]).strip()
+    if not place:
+        raise ValueError(f"type the {name}: the token comes from it")
+    values[f"token_{name}"] = place if source == FILE else shlex.split(place)
     return PlatformSettings(values)

@@ -131,6 +131,7 @@ class Form(Dialog[FormResult | None]):
             yield self._remarks[field.name]
 
     def on_mount(self) -> None:
+        self._show_fields()
         self._arrange()  # before the first picture, so that it is the whole form
         self._show_remarks()
         first = next(iter(self._errors), self._state.schema.fields[0].name)
@@ -148,6 +149,14 @@ class Form(Dialog[FormResult | None]):
         self.set_class(width >= WIDE and sections > 1, "-wide")
         self._show_title()
 
+    def _show_fields(self) -> None:
+        """Show the fields that the entries ask for, and forget the errors of the others."""
+        shown = {field.name for field in self._state.schema.shown(self._entries)}
+        for name, remark in self._remarks.items():
+            assert remark.parent is not None
+            remark.parent.display = name in shown
+        self._errors = {name: error for name, error in self._errors.items() if name in shown}
+
     @property
     def _cells(self) -> int:
         """Width of a line of the form in cells (dialogs.tcss)."""
@@ -162,11 +171,11 @@ class Form(Dialog[FormResult | None]):
     def _show_title(self) -> None:
         """Show title, number of filled fields and errors of the whole form. The fields get the other lines."""
         cells = self._cells
+        fields = self._state.schema.shown(self._entries)
         filled = sum(
-            self._entries[field.name] is not None and self._entries[field.name] != field.empty
-            for field in self._state.schema.fields
+            self._entries[field.name] is not None and self._entries[field.name] != field.empty for field in fields
         )
-        count = f"{filled} of {len(self._state.schema.fields)} filled"
+        count = f"{filled} of {len(fields)} filled"
         lines: list[ShadedLine] = [
             justify([(0, [(self._state.title, StyleRole.STRONG)])], [(1, [(count, StyleRole.DIM)])], cells)
         ]
@@ -185,6 +194,8 @@ class Form(Dialog[FormResult | None]):
         self._errors.pop(field.name, None)
         if error:
             self._errors[field.name] = error
+        if field.kind is FieldKind.CHOICE:
+            self._show_fields()
         self._show_remark(field)
         self._show_title()
         self._show_verdict()
@@ -281,7 +292,7 @@ class Form(Dialog[FormResult | None]):
     def on_input_submitted(self, message: Input.Submitted) -> None:
         """Move the focus to the next field, and from the last field to Save. Enter in a field never saves."""
         message.stop()
-        if message.input is [*self._editors.values()][-1]:
+        if message.input is self._editors[self._state.schema.shown(self._entries)[-1].name]:
             self.query_one("#save").focus()
         else:
             self.focus_next()
