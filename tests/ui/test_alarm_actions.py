@@ -76,24 +76,6 @@ async def test_a_row_that_has_nothing_to_answer_for_says_so_and_no_other_is_answ
             assert known(stage.deck).alarms == before, action
 
 
-async def test_an_alarm_without_an_event_is_acknowledged_and_taken_back_from_a_row_without_alarms() -> None:
-    async with deck_stage() as stage:
-        stage.choose("Choir, hall B")
-        await stage.fault(kind="status", status=401, path="**")
-        await stage.act("app.ask")
-        await stage.until(lambda: any(one.kind == "AUTH_FAILED" for one in known(stage.deck).alarms))
-        await stage.settle()
-        assert "AUTH_FAILED" in stage.rows()[-1]
-        others = [one for one in known(stage.deck).alarms if one.kind != "AUTH_FAILED"]
-        await stage.act("alarm.ack")
-        await stage.idle()
-        assert alarm(stage, "AUTH_FAILED").state is AlarmState.ACKNOWLEDGED
-        assert [one for one in known(stage.deck).alarms if one.kind != "AUTH_FAILED"] == others
-        await stage.act("alarm.undo")
-        await stage.idle()
-        assert alarm(stage, "AUTH_FAILED").state is AlarmState.UNACKNOWLEDGED
-
-
 async def test_on_the_board_a_key_answers_for_the_row_and_another_for_all_of_its_event() -> None:
     async with deck_stage() as stage:
         await stage.act("screen.alarms")

@@ -85,13 +85,8 @@ Change = Callable[[Alarm, FieldValues], Awaitable[str]]
 
 
 def acknowledge(ctx: Context, _: str) -> Awaitable[None] | None:
-    """Acknowledge the alarm under the cursor; on a screen of events, all alarms of the selected event.
-
-    If that event has none to acknowledge, acknowledge the most urgent alarm without an event, such as API_BLIND.
-    """
-    screen, seen = ctx.screen_of(BaseScreen), ctx.last_seen()
-    waiting = screen.to_acknowledge(seen) if seen else ()
-    return _start_acknowledge(ctx, waiting or _target_alarms(ctx))
+    """Acknowledge the alarm under the cursor; on a screen of events, all alarms of the selected event."""
+    return _start_acknowledge(ctx, _target_alarms(ctx, is_waiting) or _target_alarms(ctx))
 
 
 def acknowledge_event(ctx: Context, _: str) -> Awaitable[None] | None:

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widget import Widget
 
-from livedeck.monitor import DECK, Alarm, AlarmState, EventState, Silence, Snapshot, is_acknowledged, take_back_until
+from livedeck.monitor import Alarm, AlarmState, EventState, Silence, Snapshot, is_acknowledged, take_back_until
 from livedeck.presentation.alarms import FLOOD_LINE, alarm_line
 from livedeck.presentation.connection import banner_line, missing_line, missing_text
 from livedeck.presentation.filtering import FilteredRows, TableView, apply_view, filter_line, sort_line
@@ -192,23 +192,13 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
             return tuple(own)
         return tuple(islice(chain(own, filter(wants, chain(snapshot.alarms, snapshot.quiet))), 1))
 
-    def to_acknowledge(self, snapshot: Snapshot, wants: AlarmFilter = is_waiting) -> tuple[Alarm, ...]:
-        """Return the alarms that the key to acknowledge acts on.
-
-        These are the target alarms. If the selected event has none, it is the most urgent alarm without an event.
-        """
-        found = self.target_alarms(snapshot, wants)
-        if found or not self.SHOWS_EVENT:
-            return found
-        return tuple(islice((alarm for alarm in snapshot.alarms if alarm.event_id == DECK and wants(alarm)), 1))
-
     def to_take_back(self, snapshot: Snapshot) -> tuple[tuple[Alarm, ...], datetime | None]:
         """Return the alarms whose acknowledgement a key can take back now, latest first, and the end of that time.
 
         Returns `((), None)` if the person at this deck has acknowledged no alarm in the last minutes, or if an alarm
         was hidden later, because the key then brings back the hidden alarm.
         """
-        acknowledged = self.to_acknowledge(snapshot, is_acknowledged)
+        acknowledged = self.target_alarms(snapshot, is_acknowledged)
         actor, now = own_actor(self.ctx), self.ctx.clock.now()
         ends = {alarm.key: take_back_until(alarm, actor) for alarm in acknowledged}
         own = last_given(alarm for alarm in acknowledged if (end := ends[alarm.key]) and end >= now)
@@ -284,7 +274,7 @@ class BaseScreen(LayeredScreen[None], inherit_bindings=False):
         self.paint_alarms(snapshot, render_time)
         self._show_lines("notice", notice_lines(self.ctx.preferences.notices, self.ctx.machine_time(), self.size.width))
         self.ctx.note_sight()
-        targets = self.to_acknowledge(snapshot)
+        targets = self.target_alarms(snapshot, is_waiting)
         refusal = needs_collector(self.ctx, *(alarm.key for alarm in targets or self.target_alarms(snapshot)))
         self._show_keys(snapshot, targets, can_act=not refusal)
 
