@@ -18,6 +18,7 @@ from livedeck.monitor import (
     AttachedFeed,
     AttachmentState,
     Explanation,
+    Monitor,
     Severity,
     Snapshot,
 )
@@ -113,15 +114,12 @@ async def test_before_the_first_answer_a_deck_says_whose_it_waits_for(
         assert f"Waiting for the first reply from the {waits_for}." in text_of(deck)
 
 
-class Remote:
-    """Feed whose commands are those of an attached deck, and whose other methods are the monitor's."""
+class Remote(Monitor):
+    """Feed whose commands are those of an attached deck, and whose other methods and state are the monitor's."""
 
     def __init__(self, deck: Deck, *, can_poll: bool = True) -> None:
-        self._monitor, self.can_poll, self.done = deck.monitor, can_poll, list[str]()
-        self.snapshots = deck.monitor.snapshots
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._monitor, name)
+        self.__dict__ = vars(deck.monitor)
+        self.can_poll, self.done = can_poll, list[str]()
 
     def poll_alone(self) -> None:
         if known_to_be_heard := self.done.count("heard"):
@@ -270,15 +268,14 @@ async def test_leaving_asks_while_an_answer_is_not_shared() -> None:
 
 async def test_what_became_of_answers_made_alone_is_told() -> None:
     told = ("NO_INGEST: your action at this deck was refused: this is another fault",)
-    async with still_deck() as deck:
-        monitor, remote = deck.monitor, Remote(deck)
 
-        async def snapshots() -> AsyncGenerator[Snapshot, None]:
-            async for snapshot in monitor.snapshots():
+    class Told(Remote):
+        async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
+            async for snapshot in super().snapshots():
                 yield replace(snapshot, attachment=attached(AttachmentState.WATCHING, 1, outcomes=told))
 
-        remote.snapshots = snapshots
-        deck.monitor = remote
+    async with still_deck() as deck:
+        deck.monitor = Told(deck)
         async with deck.run_test(size=(120, 40)) as pilot:
             await pilot.pause()
             assert told[0] in text_of(deck)
@@ -294,17 +291,15 @@ async def test_only_a_rehearsal_that_jumped_back_makes_the_screens_forget(
     def note(screen: BaseScreen) -> None:
         forgotten.append(screen)
 
-    monkeypatch.setattr(BaseScreen, "forget", note)
-    async with still_deck() as deck:
-        monitor, remote = deck.monitor, Remote(deck)
-
-        async def snapshots() -> AsyncGenerator[Snapshot, None]:
-            async for snapshot in monitor.snapshots():
+    class Jumping(Remote):
+        async def snapshots(self) -> AsyncGenerator[Snapshot, None]:
+            async for snapshot in super().snapshots():
                 yield snapshot
                 yield replace(snapshot, at=snapshot.at - timedelta(seconds=10))
 
-        remote.snapshots = snapshots
-        deck.monitor = remote
+    monkeypatch.setattr(BaseScreen, "forget", note)
+    async with still_deck() as deck:
+        deck.monitor = Jumping(deck)
         deck.identity["pace"] = lambda: pace
         async with deck.run_test(size=(120, 40)) as pilot:
             await pilot.pause()
