@@ -113,7 +113,7 @@ def test_a_rotation_prints_a_new_token_and_keeps_the_old_one_for_a_while(tmp_pat
     assert not {first, second} & set((tmp_path / "config.toml").read_text().split('"'))
     assert second not in done.stderr
     again = called(tmp_path, "collector", "token", "rotate", "anna", "--grace", "2h", env=env)
-    assert "The token before the old one is refused now." in again.stderr
+    assert "The token that the old one had replaced is refused now." in again.stderr
     assert token_of(tmp_path)["previous_sha256"] == sha256(second.encode()).hexdigest()
     assert near(token_of(tmp_path)["previous_until"], timedelta(hours=2))
     at_once = called(tmp_path, "collector", "token", "rotate", "anna", "--grace", "0", env=env)

@@ -462,7 +462,7 @@ def _option_facts(option: click.Option, command: click.Command, ctx: click.Conte
 def _takes(param: click.Parameter, command: click.Command) -> Any:
     """Return the possible values of an option or argument, for completion.
 
-    They are a list of words, `{"list": words}` if commas separate several, or the name of a source of words.
+    A list of words; `{"list": words}` if a value may hold several, separated by commas; or the name of a source.
     """
     if isinstance(param.type, click.Choice):
         return [str(choice) for choice in param.type.choices]

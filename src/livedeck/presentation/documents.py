@@ -74,7 +74,7 @@ class TimelineEntry(TypedDict):
 
 
 class Silenced(TypedDict):
-    """Silence that covers an alarm: its id, its end for the alarm, its comment and its author."""
+    """Silence that covers an alarm: its id, the time until which it silences this alarm, its comment and its author."""
 
     id: str
     until: str
@@ -285,7 +285,7 @@ class KindEvidence(TypedDict):
 class Explanation(TypedDict):
     """Explanation of an event's alarms at `at` (server clock). Parts that are None were not recorded.
 
-    `not_known`: doubt about the event, and the time of its last good reply; None without doubt.
+    `not_known`: reason to doubt the event's state, and the time of its last good reply; None if there is no doubt.
     """
 
     schema: NotRequired[str]

@@ -78,7 +78,7 @@ def lag_text(state: EventState) -> str:
 
 
 def not_watched_text(state: EventState) -> str:
-    """Return the newest time that was not watched: `not watched 21:04:10 to 21:14:10`; empty without any."""
+    """Return the latest period that was not watched: `not watched 21:04:10 to 21:14:10`; empty if there is none."""
     if not state.qos.not_watched:
         return ""
     since, until = (datetime.fromtimestamp(time, UTC) for time in state.qos.not_watched[-1])

@@ -154,7 +154,7 @@ def worst_first(states: Iterable[EventState], render_time: RenderTime) -> list[E
 
 
 def cell(state: EventState, render_time: RenderTime) -> Line:
-    """Return sign and word of an event for a table: `✓ plays`, `✖ gone`; `-` if no probe asks."""
+    """Return sign and word of an event for a table: `✓ plays`, `✖ gone`; `-` if no probe runs."""
     found = badge(state, render_time)
     role = StyleRole.CRITICAL_MARK if found.role is StyleRole.CRITICAL else found.role
     words = StyleRole.STRONG if found.role is StyleRole.CRITICAL else found.role

@@ -104,7 +104,7 @@ def _for_rehearsal(settings: Settings) -> Settings:
     """
     if settings.engine.redis_url_command or settings.engine.redis_url_file:
         raise SettingsError(
-            "--follow-clock excludes Redis, which has its own clock; leave out the flag, or the address in [engine]"
+            "--follow-clock does not work with Redis, which has its own clock; leave out one of the two"
         )
     usual = settings.model_copy(update={"follow_clock": False}).history_file()
     file = settings.history_file() or (usual and usual.with_name(REHEARSAL_HISTORY))

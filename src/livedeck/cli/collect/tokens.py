@@ -150,7 +150,7 @@ def rotate_command(ctx: click.Context, /, *, name: str, grace: timedelta, expire
             validity = f"valid until {_time(until)}" if until > now else "refused now"
             said.append(f"The old token is {validity}.")
             if old.previous_until and old.previous_until > now:
-                said.append("The token before the old one is refused now.")
+                said.append("The token that the old one had replaced is refused now.")
 
         path = await _edit(rotate)
         if expires:

@@ -40,7 +40,7 @@ DEFAULT_SPAN = 60.0
 @FOLLOW
 @formats("table", "json", "csv", has_plot=True)
 @click.option(
-    "--last", type=time_span, metavar="TIME", help="Print the newest samples, as far back as this: 90s, 15m, 2h."
+    "--last", type=time_span, metavar="TIME", help="Print the newest samples, going back this far: 90s, 15m, 2h."
 )
 @platform
 @click.pass_context
@@ -208,7 +208,7 @@ def print_plot(follower: QosFollower, seconds: float) -> None:
 
 
 def _reason_without_samples(event: Event) -> str:
-    return "no stream is scheduled" if event.stream is None else "the platform sent no samples of its stream"
+    return "no stream is scheduled" if event.stream is None else "the platform sent no samples for the event's stream"
 
 
 def _age(follower: QosFollower) -> str:

@@ -128,7 +128,7 @@ class QosSamples:
         return self[max(range(len(self)), key=self.time.__getitem__)] if self.time else None
 
     def since(self, time: float) -> QosSamples:
-        """Return the samples of `time` (epoch s) and later."""
+        """Return the samples from `time` (epoch s) on."""
         return self._slice([index for index, at in enumerate(self.time) if at >= time])
 
     def _slice(self, indices: Sequence[int]) -> QosSamples:

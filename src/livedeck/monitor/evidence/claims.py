@@ -74,7 +74,7 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
         "FUTURE_SAMPLES": Claim("a good reply with samples dated in the future", "", "a reply without them"),
         "METRICS_LATE": Claim("three late deliveries in a row of this stream", "", "a delivery that is not late"),
         "LATE_START": Claim(
-            "a planned start; and a reply about samples, received after the last stop of this process",
+            "a planned start, and a reply about samples since this process last stopped or slept",
             "",
             "the first samples, or 6 h after the start",
         ),

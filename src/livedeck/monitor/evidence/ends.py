@@ -30,7 +30,7 @@ SECOND_LOOK = 1.0
 """Seconds from the first list without an event to the next list."""
 
 MOST_ASKED = 200
-"""Maximum number of events on air that are requested by id, so that a lost list does not double the load."""
+"""Maximum number of events on air that are requested by id. It limits the load after a lost list."""
 
 DECIDED_AFTER = 3.0
 """Seconds from the start of the first doubt after which `Doubts.kept` no longer waits for undecided events."""

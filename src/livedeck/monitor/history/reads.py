@@ -182,7 +182,7 @@ class HistoryReads(ABC):
         return await self._read(partial(_recorded, streams=streams, until=until, newest=newest), {})
 
     async def streams(self, event_id: str) -> tuple[StreamRecord, ...]:
-        """Return the streams of an event with samples, earliest first. Their times are of the server clock."""
+        """Return the streams of an event that have samples, earliest first. Their times are by the server clock."""
         return await self._read(lambda db: samples.streams_of(db, event_id), ())
 
     async def spans(self, event_id: str | None = None) -> tuple[StreamSpan, ...]:

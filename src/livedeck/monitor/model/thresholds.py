@@ -284,7 +284,7 @@ class Thresholds(Record, kw_only=True):
     usual_slots: Annotated[
         int, Limit("slots", "the baseline is learnt over ten minutes: longer than a scene, shorter than a show")
     ] = 60
-    usual_least: Annotated[int, Limit("slots", "a rate has a usual value after one minute")] = 6
+    usual_least: Annotated[int, Limit("slots", "the usual value of a rate is known after one minute of samples")] = 6
     usual_sure: Annotated[
         int, Limit("slots", "a rate can count as constant after five minutes, because a scene is shorter")
     ] = 30

@@ -22,7 +22,7 @@ LIST = ""
 """Key of the call for the event list."""
 
 PROBE = "?"
-"""Key of the call for one row of the event list (monitoring.md, "Back-off"). No event has this id."""
+"""Key of the call that asks for a single row of the event list (monitoring.md, "Back-off"). It is no id of an event."""
 
 
 class PollSpec(NamedTuple):

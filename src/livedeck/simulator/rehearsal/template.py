@@ -193,7 +193,7 @@ def _event_flaws(
         yield "parent", reason
     for field in ("finished", "encoder"):
         if field in given and "stream" not in given:
-            yield field, "needs `stream`, the begin of its stream"
+            yield field, "needs `stream`, the time at which its stream begins"
     if given.get("finished", 1e9) <= given.get("stream", -1e9):
         yield "finished", "must be after `stream`"
     states = given.get("encoder", [])

@@ -309,12 +309,12 @@ class Action(Record):
     screens of this kind. `blocked`: returns the reason why the action is not possible now. `writes`: the action changes
     the platform, so it is not possible in the past. `is_for_now`: the action polls the platform or stores data, so it
     is not possible in the past, either. `takes`: argument of the command; empty for none. `rank`: place in the footer;
-    0 for none. `past_rank`: place among the first actions of the footer while the past is shown; 0 for a later place.
+    0 for none. `past_rank`: place in the footer while the past is shown; actions with 0 come after those with a place.
     `home`: mode of the screen on which the action is the main action. `alarm_label`: word in the footer before the name
     of the alarm that the action concerns. `fixed`: the key cannot be changed, and works while a dialog is open.
 
-    An action that ends an object has a capital letter as its key. On one screen, the keys of an action that writes and
-    of a harmless action never differ only in case.
+    An action that ends an object has a capital letter as its key. No screen gives a small letter to an action that
+    writes and its capital to a harmless action, or the reverse.
     """
 
     name: str

@@ -103,7 +103,7 @@ def _stand(state: EventState, render_time: RenderTime, *, min_cells: int) -> Lin
 
 
 def _beside(state: EventState, render_time: RenderTime, cells: int) -> Line:
-    """Return the problem or NO-GO. A healthy event has its bit rate, and in a wide cell its frame rate."""
+    """Return the problem or NO-GO; for a healthy event its bit rate and, in a wide cell, its frame rate."""
     if standing(state, render_time) in WRONG:
         is_lost = events.known_ingest(state, render_time).state is IngestState.INTERRUPTED
         return clip([("lost" if is_lost else wrong_words(state), StyleRole.TEXT)], cells) if cells > 0 else []
