@@ -292,6 +292,8 @@ async def test_a_list_of_another_workspace_ends_no_event_and_makes_the_deck_blin
     one = deck(*ours)
     await one.until(10)
     one.stage.events = theirs
+    early = await one.until(25)
+    assert early.link.blame.short == "the token shows another workspace", "a 404 of an event is no other cause"
     alarms = await raised(one, 120)
     assert [alarm.kind for alarm in alarms] == ["API_BLIND"]
     assert alarms[0].actual == "the network works: the token shows another workspace"

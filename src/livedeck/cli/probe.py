@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,7 @@ def command(
     if enable and output_format == "json":
         raise WrongUse("--enable prints no JSON; --plan does", ctx)
 
-    if picture and picture != "-" and not force and Path(picture).exists():
+    if picture and picture != "-" and not force and os.path.exists(picture):  # noqa: PTH110  False without the right to look
         raise WrongUse(f"{picture} exists already; add --force to replace it", ctx)
 
     async def work() -> int:
@@ -100,7 +101,9 @@ def command(
             text = error.format_message() if isinstance(error, click.ClickException) else str(error)
             echo(f"VIEWER UNKNOWN - {text}")
             return ServiceState.UNKNOWN
-        state = check_viewer(memory.viewer, limits, is_picture_asked=not no_media)
+        state = check_viewer(memory.viewer, limits, is_picture_asked=not (no_media or is_protected))
+        if picture == "-":
+            echo(viewer_line(memory.viewer, limits, state), err=True)
         if picture:
             try:
                 await _write_picture(picture, memory.image, force=force)
@@ -109,8 +112,8 @@ def command(
                 state = state or ServiceState.UNKNOWN
         if output_format == "json":
             echo_json({"state": state.name, "viewer": viewer_document(memory.viewer), "plan": None})
-        else:
-            echo(viewer_line(memory.viewer, limits, state), err=picture == "-")
+        elif picture != "-":
+            echo(viewer_line(memory.viewer, limits, state))
         return state
 
     ctx.exit(run(work))

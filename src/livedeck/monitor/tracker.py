@@ -28,6 +28,7 @@ from livedeck.monitor.evidence.dating import Dated
 from livedeck.monitor.evidence.ends import SECOND_LOOK, Answer, Doubts, EventStanding, Standing
 from livedeck.monitor.evidence.presence import ANSWERS_APART, Asks, EncoderStanding, Presence, usual_of_platform
 from livedeck.monitor.evidence.witness import Witness, witness
+from livedeck.monitor.evidence.workspace import OtherWorkspace
 from livedeck.monitor.history import History, HistoryReader, StreamKey
 from livedeck.monitor.kinds.kind import RECONNECTING, EventCase
 from livedeck.monitor.kinds.restream import RESTREAM_KIND
@@ -66,7 +67,7 @@ from livedeck.monitor.model.viewing import Viewing
 from livedeck.monitor.polling import connection
 from livedeck.monitor.polling.connection import server_time
 from livedeck.monitor.polling.poller import EventList, ItemList, PollResult
-from livedeck.monitor.polling.schedule import LIST, PollKey, PollSpec, fit_rate_limit, qos_interval
+from livedeck.monitor.polling.schedule import LIST, PROBE, PollKey, PollSpec, fit_rate_limit, qos_interval
 from livedeck.monitor.signal import order, series
 from livedeck.monitor.signal.analysis import MAX_EPISODES, DataQuality, RestreamHistory, SignalAnalysis
 from livedeck.text.secrets import masked_line
@@ -977,7 +978,9 @@ class WorldTracker:
         `results`: results of the round, which `ingest` has taken; empty if only time has passed. `is_urgent`: evaluate
         events only if the connection has changed or the list came.
         """
-        self._answered_at = max([self._answered_at, *(result.monotonic for result in results if result.is_good)])
+        self._answered_at = max(
+            [self._answered_at, *(result.monotonic for result in results if self._is_proof(result))]
+        )
         shown_for = self._thresholds.ended_told
         self.ended = tuple(ended for ended in self.ended if (at.wall - ended.at).total_seconds() < shown_for)
         self._drop_gone(at)
@@ -1194,9 +1197,11 @@ class WorldTracker:
         """Return the result of a round of polls, from which the state of the connection is derived."""
         pulse = next((result.payload for result in results if result.key == LIST), None)
         for result in sorted(results, key=lambda result: result.monotonic):
-            self._last_failure = result.payload if isinstance(result.payload, ApiError) else None
+            # A list of another workspace explains "not found".
+            if not (isinstance(result.payload, NotFound) and isinstance(self._last_failure, OtherWorkspace)):
+                self._last_failure = result.payload if isinstance(result.payload, ApiError) else None
         return connection.RoundResult(
-            good=max((result.at for result in results if result.is_good), default=None),
+            good=max((result.at for result in results if self._is_proof(result)), default=None),
             listed=isinstance(pulse, EventList),
             failure=pulse if isinstance(pulse, ApiError) else None,
             last_failure=self._last_failure,
@@ -1205,6 +1210,14 @@ class WorldTracker:
             is_tried=measure.is_tried,
             is_proven=self._is_proven(at),
         )
+
+    def _is_proof(self, result: PollResult) -> bool:
+        """Return whether a reply proves that the watched events can be polled.
+
+        While the token shows another workspace, only a list does: rooms and videos are of that workspace, too.
+        """
+        is_elsewhere = isinstance(self._last_failure, OtherWorkspace)
+        return result.is_good and (not is_elsewhere or result.key in {LIST, PROBE})
 
     def _note_proof(self, payload: object, *, is_list: bool) -> None:
         """Note a good list, or good samples, as proof that the platform is back."""

@@ -5,9 +5,9 @@ each. FOLDER is the install folder of av (PyAV). The program imports no module o
 only av. WARM_UP is a segment from livedeck. The program decodes it before it gives up its rights, so that every module
 is loaded, and once more afterwards as its first answer.
 
-Then the process can open no file and no socket and start no process or thread, whatever a decoder does. On
-Linux it can do nothing but read, write, take memory and end. So it cannot signal or trace the deck, which runs as the
-same user.
+Without its rights, the process can open no file and no socket and start no process or thread, whatever a decoder does.
+On Linux it can do nothing but read, write, take memory and end. So it cannot signal or trace the deck, which runs as
+the same user.
 """
 
 from __future__ import annotations

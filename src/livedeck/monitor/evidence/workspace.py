@@ -25,4 +25,4 @@ def check_workspace(listed: Iterable[Event], watched: Iterable[Event]) -> None:
     known = {event.workspace_id for event in watched} - {None}
     if seen and known and None not in seen and seen.isdisjoint(known):
         names = ", ".join(sorted(map(str, known)))
-        raise OtherWorkspace(f"list events: the token shows another workspace; watched: {names}; check the token")
+        raise OtherWorkspace(f"list events: none of workspace {names}")

@@ -111,7 +111,7 @@ def _severity_starved(_interval: FaultInterval, features: SampleFeatures, _thres
 
     The slate of an intermission may have less sound, too.
     """
-    is_sure = features.witnesses > features.is_sound_short or features.is_ragged
+    is_sure = features.witnesses - features.is_sound_short > 0 or features.is_ragged
     return Severity.CRITICAL if is_sure else Severity.WARNING
 
 

@@ -2,7 +2,7 @@
 
 A fault lowers rates, never raises them, and is seldom steady. So a step to a steady level counts as a decision of the
 sender if people configure such levels and nothing else is wrong. The usual value follows a decision. An unsteady
-excursion is a fault, and so is a low frame rate that nobody configures, however steady it is.
+excursion is a fault, and so is a low frame rate other than the usual settings of encoders, however steady it is.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class FpsExcursion:
     sample. `samples`: number of the excursion's samples. `back`: number of samples at the usual rate since `last_away`.
     `is_dirty`: the rate was unsteady once. `is_chosen`: senders choose such a rate, so it becomes usual in time.
     `is_pending`: such a rate was never unsteady, so it raises no alarm yet. `is_clean_slow`: a slow rate that was never
-    unsteady; it raises an alarm at once. `settled`: newest low level that lasted without becoming usual (frames/s).
+    unsteady; it raises an alarm at once. `settled`: low level that lasts without becoming usual (frames/s).
     """
 
     began: float
@@ -74,6 +74,8 @@ class FpsExcursion:
         self.low, self.high = min(self.low, fps), max(self.high, fps)
         is_untidy = self.samples > 2 and (self.high - self.low > _SAME_FPS or is_lossy)
         self.is_dirty = self.is_dirty or is_untidy
+        if is_untidy:
+            self.settled = None
         if is_untidy or self.samples == 2:
             self.low = self.high = fps
             self.steady_since = time

@@ -670,7 +670,7 @@ SILENT = (
         "alarm.silent",
         (),
         "silent",
-        "Set the content of an event without sound to silent; it asks once for three or more without sound so far",
+        "Set the content of an event without sound to silent; asks once if three or more had no sound so far",
         choose_silent,
         ("alarms",),
         blocked=needs_collector,
@@ -700,7 +700,7 @@ LOGS = (
 )
 
 FEATURE = Feature(
-    tab=Tab("Alarms", "7", "alarms", "Show Alarms: the board, and the logs", run=show_board),
+    tab=Tab("Alarms", "7", "alarms", "Show Alarms: the board of open alarms", run=show_board),
     screens={"alarms": FeatureScreen(_screen_type, ScreenKind.EVENTS)},
     actions=(*ALARMS, *CLOSE, *WHY, *UNIT, *SILENT, *LOGS),
     help=(HelpGroup("alarm", "Alarms", 50), HelpGroup("log", "Logs", 80)),

@@ -27,7 +27,7 @@ def message_filter(values: Mapping[str, object]) -> MessageFilter:
 
 FILTER_FORM = FormSchema(
     (
-        Field("search", "Text", hint="upper and lower case are equal"),
+        Field("search", "Text", hint="ignores case"),
         Field("users", "Written by", hint="user names or external ids, separated by commas"),
         Field("admins", "Administrators only", FieldKind.FLAG),
         Field("since", "From", FieldKind.DATETIME, hint=PAST_EXAMPLES, nullable=True),

@@ -173,6 +173,6 @@ def platform_settings(entries: FieldValues) -> PlatformSettings:
     name = "file" if source == FILE else "command"
     place = str(entries[name]).strip()
     if not place:
-        raise ValueError(f"type the {name}: the token comes from it")
+        raise ValueError("type the path of the token's file" if source == FILE else "type the token's command")
     values[f"token_{name}"] = place if source == FILE else shlex.split(place)
     return PlatformSettings(values)
