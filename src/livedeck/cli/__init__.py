@@ -268,7 +268,7 @@ def verbs(path: str) -> list[str]:
 @options.at()
 @click.pass_context
 def main(ctx: click.Context, /, at: str | None, *, plain: bool, **flags: Any) -> None:
-    """Open the deck, or run a command. `livedeck event --help` lists the verbs of `event`."""
+    """Open the deck, or run a command. `livedeck event --help` explains its verbs."""
     ctx.obj = flags
     if at and ctx.invoked_subcommand is not None:
         raise click.UsageError(

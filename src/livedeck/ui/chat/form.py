@@ -63,7 +63,7 @@ def _file(text: str, chat_format: ChatFormat) -> Path:
     try:
         path = Path(text.strip()).expanduser()
     except RuntimeError:
-        raise ValueError("names a user that does not exist on this machine") from None
+        raise ValueError("names a user that this machine does not have") from None
     if "\0" in text or not path.name:
         raise ValueError("needs a file name")
     return path if path.suffix.lower() == f".{chat_format}" else path.with_name(f"{path.name}.{chat_format}")
